@@ -1,0 +1,48 @@
+import type { HashRange } from './key-group.ts';
+import type { Position } from './position.ts';
+
+/** Where a segment is, and what it must look like. Its object's name follows from channel, generation and these. */
+export interface SegmentReference {
+  /** Counts the committed segments of a channel in one generation, from 1. */
+  readonly number: number;
+  /** Random id of the attempt that wrote it. */
+  readonly attempt: string;
+  readonly bytes: number;
+  /** CRC-32C of the whole object. */
+  readonly crc: number;
+}
+
+/**
+ * How far a channel has committed: the commit point (P7). It has constant size; watermark, `firedUpTo` and `earliest`
+ * join it with event time.
+ */
+export interface Progress {
+  readonly generation: number;
+  /** Goes up with each write of this item, by commits and by fences alike; never back. */
+  readonly version: number;
+  /** The last position whose effects are all in; undefined before the first unit. */
+  readonly position: Position | undefined;
+  /** Random id of the attempt that wrote this. */
+  readonly attempt: string;
+  readonly head: SegmentReference | undefined;
+  /** Greatest position of a key that is past `position` (P4); undefined where this is an exact cut. */
+  readonly aheadMax: Position | undefined;
+  /** The shard is closed and read to its end (P9). */
+  readonly isFinished: boolean;
+  readonly range: HashRange;
+  readonly parentIds: readonly string[];
+  /** When this was written, ms since the epoch: for people and for heuristics, never for correctness. */
+  readonly committedAtMs: number;
+  /**
+   * Everything that arrived in the shard before this time has been seen, ms since the epoch (R7): the arrival of the last
+   * committed record, or when our own reader stood at the tip.
+   */
+  readonly checkedAtMs: number;
+  /** The hold that fences this channel (R2). */
+  readonly fence: string | undefined;
+}
+
+/** P4: a recovery point is exact where no key is past it. */
+export function isExact(progress: Progress): boolean {
+  return progress.aheadMax === undefined;
+}

@@ -1,0 +1,36 @@
+import type { Spill } from './emission.ts';
+import type { Position } from './position.ts';
+
+/**
+ * What the state store keeps of one key (P2): its states and, as its own outbox, the emissions that were past progress
+ * when it was written.
+ */
+export interface StoredItem {
+  readonly key: string;
+  readonly keyGroup: number;
+  /** Optimistic lock. Starts anywhere, goes up by one with each write (P5). */
+  readonly version: number;
+  /** The last position that has been applied to the key. Never goes back. */
+  readonly position: Position;
+  /** Arrival time of the record at `position`, ms since the epoch. */
+  readonly arrivalMs: number;
+  /** Packed states; undefined for a tombstone (P14). */
+  readonly states: Uint8Array | undefined;
+  /** Packed emissions; undefined for none. */
+  readonly emissions: Uint8Array | undefined;
+  readonly spills: readonly Spill[];
+}
+
+/**
+ * Largest item that is written, in bytes of keys, states and emissions. DynamoDB takes 400 KB with attribute names;
+ * the rest is room for those and for `spills`.
+ */
+export const itemBytesMax = 390 * 1024;
+
+/** The size of an item as this rule counts it. */
+export function itemBytes(item: StoredItem): number {
+  const spills = item.spills.reduce((sum, spill) => sum + spill.name.length + 120, 0);
+  return (
+    item.key.length * 3 + (item.states?.length ?? 0) + (item.emissions?.length ?? 0) + spills + 200
+  );
+}

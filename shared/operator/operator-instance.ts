@@ -1,0 +1,152 @@
+import { emissionsPerCallbackMax, type Emission } from '../core/emission.ts';
+import { HoldfastError } from '../core/errors.ts';
+import { formatPosition, type Position } from '../core/position.ts';
+import { seededRandom, type RandomSource } from '../core/random.ts';
+import { createHandles, type LiveStates, type StateCursor } from './key-state.ts';
+import type { Operator, OperatorContext } from './operator.ts';
+import { onlyRow, type SinkDescriptor } from './sink.ts';
+
+/** One event with what the context tells of it. */
+export interface EventInput {
+  readonly key: string;
+  readonly position: Position;
+  readonly arrivalMs: number;
+  readonly event: unknown;
+}
+
+/** An operator made ready to run: one context and one set of state handles, used for every record. */
+export interface OperatorInstance {
+  /**
+   * Runs `process` for one event on the states of its key, which it changes in place, and appends what was emitted to
+   * `emissions`. Where it throws, both may be half-changed: throw them away.
+   */
+  processEvent(input: EventInput, live: LiveStates, emissions: Emission[]): void;
+}
+
+interface LooseOutput {
+  readonly sink: string;
+  readonly row?: unknown;
+  readonly remove?: true;
+  readonly rowKey?: string;
+}
+
+const rowKeyCharactersMax = 512;
+
+export function createOperatorInstance(operator: Operator): OperatorInstance {
+  const cursor: StateCursor = { live: [] };
+  const handles = createHandles(operator, cursor);
+  let current: EventInput | undefined;
+  let collected: Emission[] = [];
+  let index = 0;
+  let random: RandomSource | undefined;
+
+  const running = (): EventInput => {
+    if (current !== undefined) return current;
+    throw new HoldfastError(
+      'invalid',
+      `operator ${operator.id} used its context outside of process(); keep values, not the context`,
+    );
+  };
+
+  const context: OperatorContext<unknown, unknown> = {
+    get key() {
+      return running().key;
+    },
+    get position() {
+      return running().position;
+    },
+    state: handles as OperatorContext<unknown, unknown>['state'],
+    now: () => running().arrivalMs,
+    random: () => {
+      const input = running();
+      random ??= seededRandom(`${input.key}\u0000${formatPosition(input.position)}\u0000r`);
+      return random();
+    },
+    emit: (output: LooseOutput) => {
+      const { position } = running();
+      const descriptor = operator.sinks.get(output.sink);
+      if (descriptor === undefined) {
+        throw new HoldfastError(
+          'invalid',
+          `operator ${operator.id} emitted to sink ${JSON.stringify(output.sink)}, declared are ${[...operator.sinks.keys()].join(', ') || 'none'}`,
+        );
+      }
+      if (index >= emissionsPerCallbackMax) {
+        throw new HoldfastError(
+          'invalid',
+          `operator ${operator.id} emitted more than ${emissionsPerCallbackMax} outputs for one event`,
+        );
+      }
+      const isRemoval = output.remove === true;
+      const row = rowOf(operator.id, descriptor, output);
+      const emission = {
+        position,
+        index,
+        sink: output.sink,
+        row,
+        value: isRemoval ? null : output.row,
+      };
+      index += 1;
+      addEmission(collected, emission, descriptor);
+    },
+  };
+
+  return {
+    processEvent(input, live, emissions) {
+      current = input;
+      cursor.live = live;
+      collected = emissions;
+      index = 0;
+      random = undefined;
+      try {
+        const returned: unknown = operator.process(input.event, context);
+        if (returned instanceof Promise) throw asynchronous(operator.id, returned);
+      } finally {
+        current = undefined;
+      }
+    },
+  };
+}
+
+/**
+ * Of several upserts of one row within a unit only the last is kept: the row would be replaced at once. Appends are all
+ * kept.
+ */
+function addEmission(emissions: Emission[], emission: Emission, descriptor: SinkDescriptor): void {
+  if (descriptor.kind === 'upsert') {
+    const earlier = emissions.findLastIndex(
+      (e) => e.sink === emission.sink && e.row === emission.row,
+    );
+    if (earlier >= 0) emissions.splice(earlier, 1);
+  }
+  emissions.push(emission);
+}
+
+function rowOf(operatorId: string, descriptor: SinkDescriptor, output: LooseOutput): string {
+  if (descriptor.kind === 'append') {
+    if (output.remove === true) {
+      throw new HoldfastError(
+        'invalid',
+        `operator ${operatorId} removes a row of the append sink ${output.sink}; only rows of upsert sinks can be removed`,
+      );
+    }
+    return '';
+  }
+  const rowKey =
+    output.remove === true ? (output.rowKey ?? onlyRow) : descriptor.rowKey(output.row);
+  if (typeof rowKey !== 'string' || rowKey === '' || rowKey.length > rowKeyCharactersMax) {
+    throw new HoldfastError(
+      'invalid',
+      `operator ${operatorId}, sink ${output.sink}: row key ${JSON.stringify(rowKey)}, expected a text of 1 to ${rowKeyCharactersMax} characters`,
+    );
+  }
+  return rowKey;
+}
+
+function asynchronous(operatorId: string, promise: Promise<unknown>): HoldfastError {
+  promise.catch(() => undefined);
+  return new HoldfastError(
+    'invalid',
+    `operator ${operatorId}: process() returned a promise; it has to be synchronous, as what it awaits could not be replayed`,
+  );
+}

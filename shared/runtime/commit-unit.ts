@@ -1,0 +1,278 @@
+import { HoldfastError, isHoldfastError } from '../core/errors.ts';
+import { isPast, laterPosition, type Position } from '../core/position.ts';
+import { crc32c } from '../core/platform.ts';
+import type { Progress, SegmentReference } from '../core/progress.ts';
+import { chainReferencesMax, encodeSegment, type AheadKey } from '../core/segment.ts';
+import type { StoredItem } from '../core/stored-item.ts';
+import { buildItem } from './build-item.ts';
+import type { ChannelSession } from './channel-session.ts';
+import type { Deadline } from './deadline.ts';
+import type { InputRecord } from './decode-records.ts';
+import { rememberItem, trimMemory } from './environment-memory.ts';
+import { expireTombstones } from './expire-tombstones.ts';
+import { flushOutputs } from './flush-outputs.ts';
+import { segmentName } from './object-names.ts';
+import type { OperatorRuntime } from './operator-runtime.ts';
+import type { KeyRun } from './run-key.ts';
+import {
+  gatherUnit,
+  loadUnit,
+  reloadRuns,
+  rerunKey,
+  runUnit,
+  stateScope,
+  type RecordFailure,
+  type Unit,
+} from './unit.ts';
+
+/**
+ * - `committed`: progress stands at the end of `records`, which may be fewer than were given.
+ * - `superseded`: somebody else committed; everything starts over from `progress`.
+ * - `failed`: a record cannot be applied; nothing of the unit counts, though keys may be ahead.
+ */
+export type UnitOutcome =
+  | { readonly kind: 'committed'; readonly records: number }
+  | { readonly kind: 'superseded'; readonly progress: Progress }
+  | { readonly kind: 'failed'; readonly failure: RecordFailure };
+
+export interface UnitOptions {
+  readonly deadline: Deadline;
+  /** Called once the operator has run all records, before anything is written. */
+  readonly afterRun?: () => Promise<void>;
+}
+
+/** How many times keys of one unit may lose against another writer before the unit is given up. */
+const conflictRoundsMax = 20;
+
+/** How many times progress is written again where no reply came and nothing has moved. */
+const commitTriesMax = 5;
+
+/**
+ * Runs and commits one unit. This is the only place that knows the order of writes (P1), each acknowledged before the
+ * next begins:
+ *
+ *   spilled emissions → states → { outputs of the winning items ∥ segment of the winning items } → progress
+ *
+ * Dying between any two of them is harmless: items carry the position that they have reached, so that the next attempt,
+ * however it cuts the records, skips what is in and publishes what the winning items say.
+ */
+export async function commitUnit(
+  runtime: OperatorRuntime,
+  session: ChannelSession,
+  records: readonly InputRecord[],
+  options: UnitOptions,
+): Promise<UnitOutcome> {
+  const unit = gatherUnit(runtime, session, records);
+  await loadUnit(runtime, session, unit);
+  const failure = runUnit(runtime, session, unit, options.deadline);
+  if (failure !== undefined) return { kind: 'failed', failure };
+  await options.afterRun?.();
+
+  const attempt = runtime.system.randomId();
+  const refused = await writeStates(runtime, session, unit, attempt);
+  if (refused !== undefined) return { kind: 'failed', failure: refused };
+
+  const last = unit.records[unit.records.length - 1]!;
+  const end = last.position;
+  const ahead = findAhead(unit, end);
+  const [head] = await Promise.all([
+    writeSegment(runtime, session, unit, end, ahead, attempt),
+    flushOutputs(runtime, session, unit.runs.values(), end),
+  ]);
+
+  const next: Progress = {
+    ...session.progress,
+    version: session.progress.version + 1,
+    position: end,
+    attempt,
+    head,
+    aheadMax: ahead.reduce<Position | undefined>(
+      (max, a) => laterPosition(max, a.position),
+      undefined,
+    ),
+    committedAtMs: runtime.system.now(),
+    checkedAtMs: Math.max(session.progress.checkedAtMs, last.arrivalMs),
+  };
+  const other = await commitProgress(runtime, session, next);
+  if (other !== undefined) return { kind: 'superseded', progress: other };
+
+  rememberUnit(runtime, session, unit, next, ahead);
+  await expireTombstones(runtime, session, unit.runs.values(), end);
+  return { kind: 'committed', records: unit.records.length };
+}
+
+/**
+ * Writes progress by compare-and-swap (P7). Returns undefined for success, else what somebody else wrote. A lost reply is
+ * told from a lost race by the attempt's id.
+ */
+export async function commitProgress(
+  runtime: OperatorRuntime,
+  session: ChannelSession,
+  next: Progress,
+): Promise<Progress | undefined> {
+  const { channel, progress } = session;
+  for (let tries = 0; tries < commitTriesMax; tries += 1) {
+    try {
+      const outcome = await runtime.control.commitProgress(
+        runtime.job,
+        channel,
+        next,
+        progress.position,
+      );
+      if (outcome === 'committed') return undefined;
+    } catch (error) {
+      if (!isHoldfastError(error, 'unavailable')) throw error;
+    }
+    const current = await runtime.control.readProgress(runtime.job, progress.generation, channel);
+    if (current === undefined) {
+      throw new HoldfastError(
+        'fenced',
+        `channel ${session.id} has no progress any more in generation ${progress.generation}; its tables were replaced, restore the job`,
+      );
+    }
+    if (current.attempt === next.attempt) return undefined;
+    if (current.version !== progress.version) {
+      session.counters.progressConflicts += 1;
+      return current;
+    }
+  }
+  throw new HoldfastError(
+    'unavailable',
+    `progress of channel ${session.id} could not be written in ${commitTriesMax} tries; the records are handed back`,
+  );
+}
+
+/** P5: writes the items of all keys that ran. Keys that lose are reloaded and run again, until all have won. */
+async function writeStates(
+  runtime: OperatorRuntime,
+  session: ChannelSession,
+  unit: Unit,
+  attempt: string,
+): Promise<RecordFailure | undefined> {
+  const scope = stateScope(runtime, session);
+  let pending = [...unit.runs.values()].filter((run) => run.isDirty);
+  for (let round = 0; round < conflictRoundsMax; round += 1) {
+    if (pending.length === 0) return undefined;
+    const items: StoredItem[] = [];
+    for (const run of pending) {
+      const built = buildItem(runtime, session, run, attempt);
+      if (built.kind === 'refused') return { record: lastApplied(run), reason: built.reason };
+      if (built.spill !== undefined)
+        await runtime.objects.create(built.spill.name, built.spill.bytes);
+      items.push(built.item);
+    }
+    const outcomes = await runtime.state.write(
+      scope,
+      pending.map((run, at) => ({ item: items[at]!, expectedVersion: run.stored?.version })),
+    );
+    const losers: KeyRun[] = [];
+    pending.forEach((run, at) => {
+      if (outcomes[at] === 'written') {
+        run.stored = items[at]!;
+        run.isDirty = false;
+        session.counters.keysWritten += 1;
+      } else {
+        losers.push(run);
+      }
+    });
+    if (losers.length === 0) return undefined;
+    await reloadRuns(runtime, session, losers, unit.from);
+    for (const run of losers) {
+      const failure = rerunKey(runtime, session, run);
+      if (failure !== undefined) return failure;
+    }
+    pending = losers.filter((run) => run.isDirty);
+  }
+  throw new HoldfastError(
+    'conflict',
+    `channel ${session.id}: ${pending.length} keys were changed by somebody else ${conflictRoundsMax} times in a row; the records are handed back`,
+  );
+}
+
+/** P16: one object for each attempt, written once every key of the unit has won. */
+async function writeSegment(
+  runtime: OperatorRuntime,
+  session: ChannelSession,
+  unit: Unit,
+  end: Position,
+  ahead: readonly AheadKey[],
+  attempt: string,
+): Promise<SegmentReference> {
+  const { generation, head } = session.progress;
+  const number = (head?.number ?? 0) + 1;
+  const items = [...unit.runs.values()].flatMap(itemWithPendingEmissions);
+  const bytes = encodeSegment({
+    header: {
+      channel: session.id,
+      generation,
+      number,
+      attempt,
+      from: unit.from,
+      to: end,
+      chain: session.memory.chain,
+      ahead,
+      entries: items.length,
+    },
+    items,
+  });
+  const name = segmentName(runtime.job, generation, session.id, { number, attempt });
+  // The name holds a fresh random id: where it exists already, it is this very write with its reply lost.
+  await runtime.objects.create(name, bytes);
+  session.counters.segmentBytes += bytes.length;
+  return { number, attempt, bytes: bytes.length, crc: crc32c(bytes) };
+}
+
+/** P3: a touched key's item goes into the segment with its emissions past progress, and without older ones. */
+function itemWithPendingEmissions(run: KeyRun): StoredItem[] {
+  const { stored } = run;
+  if (stored === undefined) return [];
+  if (run.emissions.length > 0) return [stored];
+  return [{ ...stored, emissions: undefined, spills: [] }];
+}
+
+/** P4: the touched keys whose position lies past the unit's end. */
+function findAhead(unit: Unit, end: Position): AheadKey[] {
+  const ahead: AheadKey[] = [];
+  for (const { place, stored } of unit.runs.values()) {
+    if (stored !== undefined && isPast(stored.position, end)) {
+      ahead.push({ key: place.key, position: stored.position });
+    }
+  }
+  return ahead;
+}
+
+/** P8: only what progress has committed enters the warm cache. */
+function rememberUnit(
+  runtime: OperatorRuntime,
+  session: ChannelSession,
+  unit: Unit,
+  next: Progress,
+  ahead: readonly AheadKey[],
+): void {
+  const { memory } = session;
+  session.progress = next;
+  session.isWarm = true;
+  session.counters.units += 1;
+  session.counters.records += unit.records.length;
+  memory.lastCommit = next;
+  memory.lastSeenMs = runtime.system.now();
+  memory.ahead = ahead;
+  memory.chain = [next.head!, ...memory.chain].slice(0, chainReferencesMax);
+  for (const run of unit.runs.values()) {
+    if (run.stored === undefined) continue;
+    const emissions = run.emissions.filter((e) => isPast(e.position, next.position));
+    rememberItem(memory, { item: run.stored, live: run.live, emissions });
+  }
+  trimMemory(runtime.memory, memory, runtime.settings.cacheBytesMax);
+}
+
+function lastApplied(run: KeyRun): InputRecord {
+  const record = run.records.findLast(({ position }) => !isPast(position, run.position));
+  if (record === undefined) {
+    throw new HoldfastError(
+      'internal',
+      `key ${run.place.key} is written though none of its records ran`,
+    );
+  }
+  return record;
+}

@@ -1,0 +1,156 @@
+import { deaggregate } from '../core/aggregated-record.ts';
+import {
+  foreignKeyOf,
+  identifyKey,
+  partitionKeyCharactersMax,
+  type Shard,
+} from '../core/channel.ts';
+import { describeThrown } from '../core/errors.ts';
+import { isOwnedBy, keyGroupOf } from '../core/key-group.ts';
+import type { Position } from '../core/position.ts';
+import type { StreamRecord } from '../ports/shard-reader.ts';
+import { rememberPlace, type ChannelMemory, type KeyPlace } from './environment-memory.ts';
+import type { OperatorRuntime } from './operator-runtime.ts';
+
+/** Why a record cannot be processed, ever. */
+export type PoisonReason =
+  'undecodable' | 'foreign-partition-key' | 'foreign-hash-key' | 'too-large' | 'operator-failed';
+
+export interface Verdict {
+  readonly reason: PoisonReason;
+  readonly message: string;
+}
+
+/** One event, or the verdict on what should have been one. */
+export interface InputRecord {
+  readonly position: Position;
+  /** The key whose item takes the event or the verdict, and where that is. */
+  readonly key: string;
+  readonly place: KeyPlace;
+  readonly partitionKey: string;
+  readonly arrivalMs: number;
+  readonly data: Uint8Array;
+  readonly event: unknown;
+  readonly verdict: Verdict | undefined;
+  /** Ends a Kinesis record: the only places where a unit may end. */
+  readonly isEndOfRecord: boolean;
+}
+
+/** Decodes Kinesis records in order: de-aggregation, JSON, schema, ownership. Never throws for what a record holds. */
+export function decodeRecords(
+  runtime: OperatorRuntime,
+  shard: Shard,
+  channel: ChannelMemory,
+  records: readonly StreamRecord[],
+): InputRecord[] {
+  const decoder = { runtime, shard, channel };
+  const inputs: InputRecord[] = [];
+  for (const record of records) {
+    const subs = deaggregate(record.data);
+    if (subs === undefined) {
+      inputs.push(decodeOne(decoder, record, 0, record.partitionKey, record.data, true));
+      continue;
+    }
+    subs.forEach(({ partitionKey, data }, sub) => {
+      inputs.push(decodeOne(decoder, record, sub, partitionKey, data, sub === subs.length - 1));
+    });
+  }
+  return inputs;
+}
+
+/** The same record with a verdict on it. */
+export function condemnRecord(record: InputRecord, verdict: Verdict): InputRecord {
+  return { ...record, event: undefined, verdict };
+}
+
+interface Decoder {
+  readonly runtime: OperatorRuntime;
+  readonly shard: Shard;
+  readonly channel: ChannelMemory;
+}
+
+function decodeOne(
+  decoder: Decoder,
+  record: StreamRecord,
+  sub: number,
+  partitionKey: string,
+  data: Uint8Array,
+  isEndOfRecord: boolean,
+): InputRecord {
+  const position = { sequence: record.sequence, sub };
+  let place = placeOf(decoder, partitionKey);
+  let event: unknown;
+  let verdict: Verdict | undefined;
+  if (!place.isOwned) {
+    verdict = {
+      reason: 'foreign-hash-key',
+      message: `partition key ${JSON.stringify(partitionKey)} does not belong to shard ${decoder.shard.shardId}; put records without ExplicitHashKey`,
+    };
+    place = foreignPlace(decoder);
+  } else if (data.length > decoder.runtime.settings.recordBytesMax) {
+    verdict = {
+      reason: 'too-large',
+      message: `the record has ${data.length} bytes, at most ${decoder.runtime.settings.recordBytesMax} are processed; raise recordBytesMax or send less`,
+    };
+  } else {
+    const parsed = parseEvent(decoder.runtime, partitionKey, data);
+    event = parsed.event;
+    verdict = parsed.verdict;
+  }
+  const { arrivalMs } = record;
+  return {
+    position,
+    key: place.key,
+    place,
+    partitionKey,
+    arrivalMs,
+    data,
+    event,
+    verdict,
+    isEndOfRecord,
+  };
+}
+
+function parseEvent(
+  { operator }: OperatorRuntime,
+  partitionKey: string,
+  data: Uint8Array,
+): { event: unknown; verdict: Verdict | undefined } {
+  try {
+    const event = operator.parse(data);
+    const key = operator.key(event);
+    if (key === partitionKey) return { event, verdict: undefined };
+    const message = `the event's key is ${JSON.stringify(key)}, its partition key is ${JSON.stringify(partitionKey)}; operator ${operator.id} needs them equal, put the record under its key`;
+    return { event: undefined, verdict: { reason: 'foreign-partition-key', message } };
+  } catch (thrown) {
+    return {
+      event: undefined,
+      verdict: { reason: 'undecodable', message: describeThrown(thrown) },
+    };
+  }
+}
+
+/** Where the item of a key is stored, and whether this channel owns the key. */
+export function placeOf({ runtime, shard, channel }: Decoder, key: string): KeyPlace {
+  const known = channel.places.get(key);
+  if (known !== undefined) return known;
+  const { hash } = identifyKey(key);
+  const place = {
+    key,
+    hash,
+    keyGroup: keyGroupOf(hash, runtime.maxParallelism),
+    isOwned: isOwnedBy(shard.range, hash),
+  };
+  rememberPlace(channel, place);
+  return place;
+}
+
+/** The place of a key that a segment names: of a partition key, or of the one that takes foreign records. */
+export function placeOfStoredKey(decoder: Decoder, key: string): KeyPlace {
+  return key.length > partitionKeyCharactersMax ? foreignPlace(decoder) : placeOf(decoder, key);
+}
+
+function foreignPlace({ runtime, shard }: Decoder): KeyPlace {
+  const { key, hash } = foreignKeyOf(shard.shardId, shard.range);
+  return { key, hash, keyGroup: keyGroupOf(hash, runtime.maxParallelism), isOwned: true };
+}

@@ -1,0 +1,59 @@
+import type { Operator } from '../operator/operator.ts';
+import type { OperatorInstance } from '../operator/operator-instance.ts';
+import type { ControlStore } from '../ports/control-store.ts';
+import type { ObjectStore } from '../ports/object-store.ts';
+import type { ShardReader } from '../ports/shard-reader.ts';
+import type { Sink } from '../ports/sink.ts';
+import type { StateStore } from '../ports/state-store.ts';
+import type { System } from '../ports/system.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+import type { EnvironmentMemory } from './environment-memory.ts';
+
+/** Bounds of the runtime, each with its unit. */
+export interface RuntimeSettings {
+  /** Most records in a unit. */
+  readonly unitRecordsMax: number;
+  /** Most bytes of record data in a unit. */
+  readonly unitBytesMax: number;
+  /** Larger records go to the dead letters, bytes after de-aggregation. */
+  readonly recordBytesMax: number;
+  /** How many times a record may throw, or take its invocation with it, before it goes to the dead letters. */
+  readonly attemptsMax: number;
+  /** Most bytes of packed state kept warm in one environment. */
+  readonly cacheBytesMax: number;
+  /** A unit is not begun, and its record loop is cut, with less time than this left, ms. */
+  readonly deadlineReserveMs: number;
+  /** How long a child shard leaves the trigger to finish the parent before it reads the parent itself, ms. */
+  readonly drainAfterMs: number;
+  /** A warm channel that has been silent for longer looks for records that the trigger skipped, ms. */
+  readonly silenceMs: number;
+}
+
+export const defaultSettings: RuntimeSettings = {
+  unitRecordsMax: 1000,
+  unitBytesMax: 4 * 1024 * 1024,
+  recordBytesMax: 1024 * 1024,
+  attemptsMax: 3,
+  cacheBytesMax: 64 * 1024 * 1024,
+  deadlineReserveMs: 2000,
+  drainAfterMs: 10_000,
+  silenceMs: 60_000,
+};
+
+/** Everything that an operator's use cases need: one for each environment. */
+export interface OperatorRuntime {
+  readonly job: string;
+  readonly operator: Operator;
+  readonly instance: OperatorInstance;
+  readonly maxParallelism: number;
+  readonly settings: RuntimeSettings;
+  readonly state: StateStore;
+  readonly control: ControlStore;
+  readonly objects: ObjectStore;
+  readonly reader: ShardReader;
+  /** One for each sink of the operator, and one for the dead letters. */
+  readonly sinks: ReadonlyMap<string, Sink>;
+  readonly system: System;
+  readonly telemetry: Telemetry;
+  readonly memory: EnvironmentMemory;
+}
