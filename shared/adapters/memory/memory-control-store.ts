@@ -1,0 +1,122 @@
+import { channelId, type Channel } from '../../core/channel.ts';
+import { HoldfastError } from '../../core/errors.ts';
+import { comparePositions, type Position } from '../../core/position.ts';
+import type { Progress } from '../../core/progress.ts';
+import type { Birth, ControlStore, Job, Suspicion } from '../../ports/control-store.ts';
+
+/** The progress of one channel in one generation. */
+export interface MemoryProgressRow {
+  readonly job: string;
+  readonly channel: Channel;
+  readonly progress: Progress;
+}
+
+export interface MemoryControlStore extends ControlStore {
+  /** Copies of all progress items, in order of their channels. */
+  progressRows(): MemoryProgressRow[];
+}
+
+/** Job, progress and suspicion in memory. Nothing that it takes or gives is shared with the caller. */
+export function createMemoryControlStore(): MemoryControlStore {
+  const jobs = new Map<string, Job>();
+  const progressRows = new Map<string, MemoryProgressRow>();
+  const suspicions = new Map<string, Suspicion>();
+
+  const judgeBirth = ({ job: name, channel, progress, finishedParentIds }: Birth) => {
+    const job = jobs.get(name);
+    const isOpen = job?.status === 'running' && job.hold === undefined;
+    if (!isOpen || job.generation !== progress.generation) return 'job-changed';
+    if (progressRows.has(nameOf(name, progress.generation, channel))) return 'exists';
+    const areFinished = finishedParentIds.every((shardId) => {
+      const parent = nameOf(name, progress.generation, { ...channel, shardId });
+      return progressRows.get(parent)?.progress.isFinished === true;
+    });
+    return areFinished ? 'born' : 'parents-unfinished';
+  };
+
+  return {
+    async readJob(job) {
+      return structuredClone(jobs.get(job));
+    },
+
+    async createJob(job) {
+      const there = jobs.get(job.name);
+      if (there === undefined) jobs.set(job.name, structuredClone(job));
+      return structuredClone(there ?? job);
+    },
+
+    async replaceJob(job, expectedVersion) {
+      assertNewer(`job ${job.name}`, job.version, expectedVersion);
+      if (jobs.get(job.name)?.version !== expectedVersion) return 'conflict';
+      jobs.set(job.name, structuredClone(job));
+      return 'committed';
+    },
+
+    async readProgress(job, generation, channel) {
+      return structuredClone(progressRows.get(nameOf(job, generation, channel))?.progress);
+    },
+
+    async bear(birth) {
+      const outcome = judgeBirth(birth);
+      if (outcome === 'born') {
+        const { job, channel, progress } = birth;
+        progressRows.set(
+          nameOf(job, progress.generation, channel),
+          structuredClone({ job, channel, progress }),
+        );
+      }
+      return outcome;
+    },
+
+    async commitProgress(job, channel, next, from) {
+      const name = nameOf(job, next.generation, channel);
+      const current = progressRows.get(name)?.progress;
+      if (current === undefined || current.version !== next.version - 1) return 'conflict';
+      if (!areSame(current.position, from)) return 'conflict';
+      progressRows.set(name, structuredClone({ job, channel, progress: next }));
+      return 'committed';
+    },
+
+    async listChannels(job, generation) {
+      return sorted(progressRows)
+        .filter((row) => row.job === job && row.progress.generation === generation)
+        .map((row) => structuredClone(row.channel));
+    },
+
+    async readSuspicion(job, generation, channel) {
+      return structuredClone(suspicions.get(nameOf(job, generation, channel)));
+    },
+
+    async writeSuspicion(job, generation, channel, next) {
+      const name = nameOf(job, generation, channel);
+      if ((suspicions.get(name)?.version ?? 0) !== next.version - 1) return 'conflict';
+      suspicions.set(name, structuredClone(next));
+      return 'committed';
+    },
+
+    progressRows() {
+      return sorted(progressRows).map((row) => structuredClone(row));
+    },
+  };
+}
+
+function nameOf(job: string, generation: number, channel: Channel): string {
+  return `${job}#${generation}#${channelId(channel)}`;
+}
+
+function areSame(a: Position | undefined, b: Position | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return comparePositions(a, b) === 0;
+}
+
+function assertNewer(what: string, version: number, expectedVersion: number): void {
+  if (version > expectedVersion) return;
+  throw new HoldfastError(
+    'internal',
+    `${what}: a write of version ${version} replaces version ${expectedVersion}; versions only go up`,
+  );
+}
+
+function sorted(rows: ReadonlyMap<string, MemoryProgressRow>): MemoryProgressRow[] {
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}

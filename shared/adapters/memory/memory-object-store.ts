@@ -1,0 +1,49 @@
+import type { ObjectStore } from '../../ports/object-store.ts';
+
+export interface MemoryObjectStore extends ObjectStore {
+  /** Copies of all objects, by name, in alphabetical order. */
+  objects(): Map<string, Uint8Array>;
+  /** Takes an object away, as garbage collection or an accident would. */
+  remove(name: string): void;
+}
+
+/** Objects in memory. Nothing that it takes or gives is shared with the caller. */
+export function createMemoryObjectStore(): MemoryObjectStore {
+  const objects = new Map<string, Uint8Array>();
+  const names = (): string[] => [...objects.keys()].sort();
+
+  return {
+    async create(name, bytes) {
+      if (objects.has(name)) return 'exists';
+      objects.set(name, copyBytes(bytes));
+      return 'created';
+    },
+
+    async read(name) {
+      const bytes = objects.get(name);
+      return bytes === undefined ? undefined : copyBytes(bytes);
+    },
+
+    async readStart(name, bytesMax) {
+      const bytes = objects.get(name);
+      return bytes === undefined ? undefined : copyBytes(bytes.subarray(0, bytesMax));
+    },
+
+    async *list(prefix) {
+      for (const name of names()) if (name.startsWith(prefix)) yield name;
+    },
+
+    objects() {
+      return new Map(names().map((name) => [name, copyBytes(objects.get(name)!)]));
+    },
+
+    remove(name) {
+      objects.delete(name);
+    },
+  };
+}
+
+// Not `slice()`, which keeps a Buffer's memory shared.
+function copyBytes(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
+}

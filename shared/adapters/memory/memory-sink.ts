@@ -1,0 +1,102 @@
+import { emissionOrder } from '../../core/emission.ts';
+import type { Position } from '../../core/position.ts';
+import type { DeliveryGuarantee } from '../../operator/sink.ts';
+import type { Sink, SinkRow, SinkSource } from '../../ports/sink.ts';
+
+/** A row as a sink's table holds it. */
+export interface MemorySinkRow {
+  readonly key: string;
+  /** Upsert: the row's name under its key. Append: empty. */
+  readonly row: string;
+  readonly id: string;
+  /** Orders the rows of one key and one origin. */
+  readonly order: string;
+  readonly position: Position;
+  readonly source: SinkSource;
+  /** Null for a removed upsert row. */
+  readonly value: unknown;
+}
+
+export interface MemorySink extends Sink {
+  /** Copies of all rows, in order of key, row, origin and position; removed upsert rows are left out. */
+  rows(): MemorySinkRow[];
+  /** Copies of the rows that say that an upsert row was removed. */
+  removedRows(): MemorySinkRow[];
+}
+
+/** Rows that are never changed: each lands once, or with `at-least-once` as often as it is written. */
+export function createMemoryAppendSink(
+  options: { /** @default 'exactly-once' */ readonly delivery?: DeliveryGuarantee } = {},
+): MemorySink {
+  const table = new Map<string, MemorySinkRow>();
+  const isOnce = options.delivery !== 'at-least-once';
+
+  return {
+    async write(source, rows) {
+      let written = 0;
+      for (const row of rows) {
+        const order = emissionOrder(row.emission);
+        const name = JSON.stringify([row.key, source.origin, order, isOnce ? 0 : table.size]);
+        if (table.has(name)) continue;
+        table.set(name, makeRow(source, row, order));
+        written += 1;
+      }
+      return { written, skipped: rows.length - written };
+    },
+    ...exposeRows(table),
+  };
+}
+
+/** A materialised view: the newest output of each row stays, by generation and order. */
+export function createMemoryUpsertSink(): MemorySink {
+  const table = new Map<string, MemorySinkRow>();
+
+  return {
+    async write(source, rows) {
+      const touched = new Set<string>();
+      for (const row of rows) {
+        const name = JSON.stringify([row.key, row.emission.row]);
+        const candidate = makeRow(source, row, emissionOrder(row.emission));
+        const there = table.get(name);
+        if (there !== undefined && !isNewer(candidate, there)) continue;
+        table.set(name, candidate);
+        touched.add(name);
+      }
+      // Of several rows of one name only the last is written; the others were overtaken.
+      return { written: touched.size, skipped: rows.length - touched.size };
+    },
+    ...exposeRows(table),
+  };
+}
+
+function isNewer(candidate: MemorySinkRow, there: MemorySinkRow): boolean {
+  const generations = candidate.source.generation - there.source.generation;
+  return generations === 0 ? candidate.order > there.order : generations > 0;
+}
+
+function makeRow(source: SinkSource, { emission, key, id }: SinkRow, order: string): MemorySinkRow {
+  const { row, position, value } = emission;
+  return structuredClone({ key, row, id, order, position, source, value });
+}
+
+function exposeRows(table: ReadonlyMap<string, MemorySinkRow>) {
+  const select = (isRemoved: boolean): MemorySinkRow[] =>
+    [...table.values()]
+      .filter(({ value }) => (value === null) === isRemoved)
+      .sort(compareRows)
+      .map((row) => structuredClone(row));
+  return { rows: () => select(false), removedRows: () => select(true) };
+}
+
+function compareRows(a: MemorySinkRow, b: MemorySinkRow): number {
+  return (
+    compareTexts(a.key, b.key) ||
+    compareTexts(a.row, b.row) ||
+    compareTexts(a.source.origin, b.source.origin) ||
+    compareTexts(a.order, b.order)
+  );
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,263 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { MemoryControlStore } from '../../shared/adapters/memory/memory-control-store.ts';
+import type { MemoryObjectStore } from '../../shared/adapters/memory/memory-object-store.ts';
+import type { MemorySink } from '../../shared/adapters/memory/memory-sink.ts';
+import type { MemoryStateStore } from '../../shared/adapters/memory/memory-state-store.ts';
+import type { MemoryShard, MemoryStream } from '../../shared/adapters/memory/memory-stream.ts';
+import { channelId, type Channel } from '../../shared/core/channel.ts';
+import { unpackEmissions } from '../../shared/core/emission.ts';
+import {
+  comparePositions,
+  formatPosition,
+  isPast,
+  type Position,
+} from '../../shared/core/position.ts';
+import type { Progress } from '../../shared/core/progress.ts';
+import { decodeSegment, type Segment } from '../../shared/core/segment.ts';
+import type { StoredItem } from '../../shared/core/stored-item.ts';
+import { decodeStates } from '../../shared/operator/key-state.ts';
+import type { Operator } from '../../shared/operator/operator.ts';
+import { segmentName } from '../../shared/runtime/object-names.ts';
+import { expectKey, type Entry, type ExpectedKey } from './ledger.ts';
+import { jobName } from './world.ts';
+
+/** What the auditors look at: the stores themselves, behind no gate. */
+export interface Auditable {
+  readonly operator: Operator;
+  readonly state: MemoryStateStore;
+  readonly control: MemoryControlStore;
+  readonly objects: MemoryObjectStore;
+  readonly sinks: {
+    readonly journal: MemorySink;
+    readonly balance: MemorySink;
+    readonly deadLetters: MemorySink;
+  };
+  readonly stream: MemoryStream;
+  readonly entries: ReadonlyMap<string, Entry | 'garbage'>;
+}
+
+/** What must hold at the moment at which a channel's progress has moved to `next`. */
+export function auditCommit(
+  world: Auditable,
+  channel: Channel,
+  next: Progress,
+  from: Position | undefined,
+): string[] {
+  const findings: string[] = [];
+  const cut = next.position;
+  if (cut === undefined) return findings;
+  const where = `${channel.shardId} at ${recordName(world, cut)}`;
+  if (from !== undefined && comparePositions(cut, from) < 0)
+    findings.push(`${where}: progress went back`);
+
+  const shard = world.stream.shard(channel.shardId);
+  const changelog = foldChangelog(world, channel, next);
+  const ahead = new Map(changelog.ahead.map(({ key, position }) => [key, position]));
+  for (const key of keysOf(shard, cut)) {
+    const expected = expectAt(world, shard, key, cut);
+    findings.push(...auditOutputs(world, where, channel, key, cut));
+    findings.push(...auditState(world, where, shard, key, cut));
+    const item = changelog.items.get(key);
+    if (item === undefined) {
+      findings.push(`${where}: the changelog lacks ${key}`);
+      continue;
+    }
+    if (!isPast(item.position, cut)) {
+      const history = historyOf(world, item);
+      if (history !== expected.history) {
+        findings.push(
+          `${where}: the changelog has ${key} = ${history}, expected ${expected.history}`,
+        );
+      }
+      continue;
+    }
+    if (next.aheadMax === undefined || isPast(item.position, next.aheadMax) || !ahead.has(key)) {
+      findings.push(`${where}: ${key} is ahead in the changelog and not said to be`);
+    }
+    findings.push(...auditAheadItem(world, where, shard, item, cut));
+  }
+  if (next.aheadMax === undefined && ahead.size > 0) {
+    findings.push(`${where}: called exact with ${ahead.size} keys ahead`);
+  }
+  return findings;
+}
+
+/** What must hold once everything is processed. */
+export function auditEnd(world: Auditable): string[] {
+  const findings: string[] = [];
+  const keys = new Set(world.stream.shards().flatMap((s) => s.records.map((r) => r.partitionKey)));
+  const rows = new Map(world.state.rows().map(({ item }) => [item.key, item]));
+  const journal = world.sinks.journal.rows();
+  const balances = new Map(world.sinks.balance.rows().map((row) => [row.key, row.value]));
+  const deadLetters = world.sinks.deadLetters.rows();
+  for (const key of keys) {
+    const expected = expectKey(
+      world.stream
+        .shards()
+        .flatMap((s) => s.records.filter((r) => r.partitionKey === key))
+        .map((r) => world.entries.get(r.sequence)!),
+    );
+    const item = rows.get(key);
+    const actual: ExpectedKey = {
+      history: item === undefined ? undefined : historyOf(world, item),
+      journal: journal.filter((row) => row.key === key).map((row) => historyIn(row.value)),
+      balance: balances.has(key) ? historyIn(balances.get(key)) : undefined,
+      deadLetters: deadLetters.filter((row) => row.key === key).length,
+    };
+    if (!isDeepStrictEqual(actual, expected)) {
+      findings.push(
+        `end: ${key} is ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`,
+      );
+    }
+  }
+  return findings;
+}
+
+/** Reads the chain of segments that a progress names and keeps each key's newest item, as a restore would (C5, C6). */
+export function foldChangelog(
+  world: Pick<Auditable, 'objects'>,
+  channel: Channel,
+  progress: Progress,
+): { items: Map<string, StoredItem>; ahead: Segment['header']['ahead'] } {
+  const items = new Map<string, StoredItem>();
+  const objects = world.objects.objects();
+  const id = channelId(channel);
+  const readSegment = (reference: { number: number; attempt: string }): Segment => {
+    const name = segmentName(jobName, progress.generation, id, reference);
+    const bytes = objects.get(name);
+    if (bytes === undefined) throw new Error(`segment ${name} is missing`);
+    return decodeSegment(bytes, name);
+  };
+  if (progress.head === undefined) return { items, ahead: [] };
+  const head = readSegment(progress.head);
+  const older = head.header.chain.map(readSegment);
+  for (const segment of [head, ...older]) {
+    for (const item of segment.items) {
+      const known = items.get(item.key);
+      if (known === undefined || comparePositions(item.position, known.position) > 0) {
+        items.set(item.key, item);
+      }
+    }
+  }
+  return { items, ahead: head.header.ahead };
+}
+
+/** Every output up to the cut is in its sink, once, and says what a straight run says. */
+function auditOutputs(
+  world: Auditable,
+  where: string,
+  channel: Channel,
+  key: string,
+  cut: Position,
+): string[] {
+  const id = channelId(channel);
+  const shard = world.stream.shard(channel.shardId);
+  const inherited = expectBefore(world, shard, key);
+  const own = ownEntries(world, shard, key, cut);
+  const expected = expectKey([...inherited, ...own]).journal.slice(
+    expectKey(inherited).journal.length,
+  );
+  const actual = world.sinks.journal
+    .rows()
+    .filter((row) => row.key === key && row.source.channel === id && !isPast(row.position, cut))
+    .map((row) => historyIn(row.value));
+  if (isDeepStrictEqual(actual, expected)) return [];
+  return [`${where}: journal of ${key} is ${actual.join(' ')}, expected ${expected.join(' ')}`];
+}
+
+/** Progress never passes committed state. */
+function auditState(
+  world: Auditable,
+  where: string,
+  shard: MemoryShard,
+  key: string,
+  cut: Position,
+): string[] {
+  const item = world.state.rows().find((row) => row.item.key === key)?.item;
+  if (item === undefined) return [`${where}: ${key} has no item`];
+  const last = shard.records.findLast(
+    (r) => r.partitionKey === key && !isPast(at(r.sequence), cut),
+  );
+  if (last !== undefined && isPast(at(last.sequence), item.position)) {
+    return [`${where}: the item of ${key} is behind progress`];
+  }
+  const actual = historyOf(world, item);
+  const expected = expectAt(world, shard, key, item.position).history;
+  if (actual === expected) return [];
+  return [`${where}: the item of ${key} is ${actual}, expected ${expected}`];
+}
+
+/** A key that is ahead tells what it is at its own position, and carries every emission past the cut (P3). */
+function auditAheadItem(
+  world: Auditable,
+  where: string,
+  shard: MemoryShard,
+  item: StoredItem,
+  cut: Position,
+): string[] {
+  const findings: string[] = [];
+  const expected = expectAt(world, shard, item.key, item.position);
+  const history = historyOf(world, item);
+  if (history !== expected.history) {
+    findings.push(`${where}: ${item.key} is ahead as ${history}, expected ${expected.history}`);
+  }
+  const before = expectAt(world, shard, item.key, cut).journal.length;
+  const carried = (item.emissions === undefined ? [] : unpackEmissions(item.emissions))
+    .filter((emission) => emission.sink === 'journal' && isPast(emission.position, cut))
+    .map((emission) => historyIn(emission.value));
+  if (!isDeepStrictEqual(carried, expected.journal.slice(before))) {
+    findings.push(`${where}: ${item.key} is ahead without its emissions past the cut`);
+  }
+  return findings;
+}
+
+/** The position of a record that is not aggregated. */
+function at(sequence: string): Position {
+  return { sequence, sub: 0 };
+}
+
+function keysOf(shard: MemoryShard, cut: Position): Set<string> {
+  return new Set(
+    shard.records.filter((r) => !isPast(at(r.sequence), cut)).map((r) => r.partitionKey),
+  );
+}
+
+function expectAt(world: Auditable, shard: MemoryShard, key: string, cut: Position): ExpectedKey {
+  return expectKey([...expectBefore(world, shard, key), ...ownEntries(world, shard, key, cut)]);
+}
+
+function ownEntries(
+  world: Auditable,
+  shard: MemoryShard,
+  key: string,
+  cut: Position,
+): (Entry | 'garbage')[] {
+  return shard.records
+    .filter((r) => r.partitionKey === key && !isPast(at(r.sequence), cut))
+    .map((r) => world.entries.get(r.sequence)!);
+}
+
+/** A key's entries in the shards before this one: older shards have smaller numbers. */
+function expectBefore(world: Auditable, shard: MemoryShard, key: string): (Entry | 'garbage')[] {
+  return world.stream
+    .shards()
+    .filter((other) => other.shardId < shard.shardId)
+    .flatMap((other) => other.records)
+    .filter((r) => r.partitionKey === key)
+    .map((r) => world.entries.get(r.sequence)!);
+}
+
+function historyOf(world: Auditable, item: StoredItem): string | undefined {
+  if (item.states === undefined) return undefined;
+  return decodeStates(world.operator, item.states, item.key)[0] as string | undefined;
+}
+
+function historyIn(value: unknown): string {
+  return (value as { history: string }).history;
+}
+
+function recordName(world: Auditable, position: Position): string {
+  const entry = world.entries.get(position.sequence);
+  if (entry === undefined || entry === 'garbage') return formatPosition(position);
+  return `entry ${entry.id} of ${entry.account}`;
+}

@@ -1,0 +1,87 @@
+import { HoldfastError } from '../../shared/core/errors.ts';
+import type { OperatorRuntime } from '../../shared/runtime/operator-runtime.ts';
+import type { Sink } from '../../shared/ports/sink.ts';
+import type { WriteOutcome } from '../../shared/ports/state-store.ts';
+import type { Gate, StepOwner } from './gate.ts';
+
+export type Ports = Pick<OperatorRuntime, 'state' | 'control' | 'objects' | 'reader' | 'sinks'>;
+
+/** Decides, for a write that has just happened, whether its reply is lost. */
+export type LoseReply = (label: string) => boolean;
+
+/**
+ * The ports of one invocation, every call of which waits at the gate. Writes of several items become several steps, since
+ * nothing makes them atomic; any write's reply can be lost.
+ */
+export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, lose: LoseReply): Ports {
+  const read = <T>(label: string, effect: () => Promise<T>): Promise<T> =>
+    gate.step(owner, label, effect);
+  const write = async <T>(label: string, effect: () => Promise<T>): Promise<T> => {
+    const result = await gate.step(owner, label, effect);
+    if (lose(label)) throw new HoldfastError('unavailable', `${label}: the reply was lost`);
+    return result;
+  };
+  const { state, control, objects, reader } = ports;
+  return {
+    state: {
+      load: (scope, keys) => read('state.load', () => state.load(scope, keys)),
+      write: async (scope, writes) => {
+        const outcomes: WriteOutcome[] = [];
+        for (const one of writes) {
+          const label = `state.write ${one.item.key}`;
+          const [outcome] = await gate.step(owner, label, () => state.write(scope, [one]));
+          outcomes.push(lose(label) ? 'conflict' : outcome!);
+        }
+        return outcomes;
+      },
+      expireTombstones: (scope, tombstones) =>
+        write('state.expire', () => state.expireTombstones(scope, tombstones)),
+    },
+    control: {
+      readJob: (job) => read('job.read', () => control.readJob(job)),
+      createJob: (job) => write('job.create', () => control.createJob(job)),
+      replaceJob: (job, version) => write('job.replace', () => control.replaceJob(job, version)),
+      readProgress: (...args) => read('progress.read', () => control.readProgress(...args)),
+      bear: async (birth) => {
+        const outcome = await gate.step(owner, 'progress.bear', () => control.bear(birth));
+        return outcome === 'born' && lose('progress.bear') ? 'exists' : outcome;
+      },
+      commitProgress: (...args) => write('progress.commit', () => control.commitProgress(...args)),
+      listChannels: (...args) => read('channels.list', () => control.listChannels(...args)),
+      readSuspicion: (...args) => read('suspicion.read', () => control.readSuspicion(...args)),
+      writeSuspicion: (...args) => write('suspicion.write', () => control.writeSuspicion(...args)),
+    },
+    objects: {
+      create: (name, bytes) => write('object.create', () => objects.create(name, bytes)),
+      read: (name) => read('object.read', () => objects.read(name)),
+      readStart: (name, bytesMax) => read('object.start', () => objects.readStart(name, bytesMax)),
+      list: (prefix) => objects.list(prefix),
+    },
+    reader: {
+      describe: () => read('stream.describe', () => reader.describe()),
+      listShards: () => read('stream.shards', () => reader.listShards()),
+      read: async function* (shardId, after) {
+        for await (const page of reader.read(shardId, after)) {
+          yield await read('shard.page', async () => page);
+        }
+      },
+    },
+    sinks: new Map(
+      [...ports.sinks].map(([name, sink]): [string, Sink] => [
+        name,
+        {
+          write: async (source, rows) => {
+            let written = 0;
+            for (const row of rows) {
+              const receipt = await write(`sink.${name} ${row.key}`, () =>
+                sink.write(source, [row]),
+              );
+              written += receipt.written;
+            }
+            return { written, skipped: rows.length - written };
+          },
+        },
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,158 @@
+import { createMemoryControlStore } from '../../shared/adapters/memory/memory-control-store.ts';
+import { createMemoryObjectStore } from '../../shared/adapters/memory/memory-object-store.ts';
+import { createMemoryShardReader } from '../../shared/adapters/memory/memory-shard-reader.ts';
+import {
+  createMemoryAppendSink,
+  createMemoryUpsertSink,
+} from '../../shared/adapters/memory/memory-sink.ts';
+import { createMemoryStateStore } from '../../shared/adapters/memory/memory-state-store.ts';
+import {
+  createMemoryStream,
+  type MemoryStream,
+} from '../../shared/adapters/memory/memory-stream.ts';
+import { createMemorySystem } from '../../shared/adapters/memory/memory-system.ts';
+import { createMemoryTelemetry } from '../../shared/adapters/memory/memory-telemetry.ts';
+import { deadLetterSink } from '../../shared/core/emission.ts';
+import { createOperatorInstance } from '../../shared/operator/operator-instance.ts';
+import type { Operator } from '../../shared/operator/operator.ts';
+import type { StreamRecord } from '../../shared/ports/shard-reader.ts';
+import {
+  createEnvironmentMemory,
+  type EnvironmentMemory,
+} from '../../shared/runtime/environment-memory.ts';
+import {
+  defaultSettings,
+  type OperatorRuntime,
+  type RuntimeSettings,
+} from '../../shared/runtime/operator-runtime.ts';
+import { processBatch, type BatchOutcome } from '../../shared/runtime/process-batch.ts';
+import { registerJob } from '../../shared/runtime/register-job.ts';
+import { auditCommit, type Auditable } from './audit.ts';
+import { gatePorts, type LoseReply, type Ports } from './gated-ports.ts';
+import type { Gate, StepOwner } from './gate.ts';
+import { ledger, type Entry, type Moods } from './ledger.ts';
+
+export const jobName = 'model';
+export const keyGroups = 8;
+
+/** One job with all its stores in memory, and the stream that it reads. */
+export interface World extends Auditable {
+  readonly stream: MemoryStream;
+  readonly system: ReturnType<typeof createMemorySystem>;
+  readonly telemetry: ReturnType<typeof createMemoryTelemetry>;
+  readonly ports: Ports;
+  /** Problems that an auditor has found, in order. */
+  readonly findings: string[];
+  /** Everything that was put, by shard, in order. */
+  put(account: string, entry: Entry | 'garbage'): void;
+}
+
+/** An environment in which invocations run one after the other. */
+export interface Environment {
+  readonly name: string;
+  readonly memory: EnvironmentMemory;
+}
+
+export async function createWorld(options: {
+  readonly seed: string;
+  readonly shards: number;
+  readonly moods?: Moods;
+}): Promise<World> {
+  const system = createMemorySystem({ seed: options.seed });
+  const stream = createMemoryStream({ shards: options.shards, now: () => system.now() });
+  const telemetry = createMemoryTelemetry();
+  const operator = ledger(options.moods ?? { throwsNow: () => false });
+  const state = createMemoryStateStore();
+  const control = createMemoryControlStore();
+  const objects = createMemoryObjectStore();
+  const sinks = {
+    journal: createMemoryAppendSink(),
+    balance: createMemoryUpsertSink(),
+    deadLetters: createMemoryAppendSink(),
+  };
+  const entries = new Map<string, Entry | 'garbage'>();
+  const findings: string[] = [];
+  const auditable: Auditable = { operator, state, control, objects, sinks, stream, entries };
+  await registerJob(control, objects, {
+    name: jobName,
+    maxParallelism: keyGroups,
+    operators: [operator.id],
+  });
+  const encoder = new TextEncoder();
+  return {
+    ...auditable,
+    system,
+    telemetry,
+    findings,
+    ports: {
+      state,
+      objects,
+      reader: createMemoryShardReader(stream, { pageRecordsMax: 3 }),
+      control: {
+        ...control,
+        commitProgress: async (job, channel, next, from) => {
+          const outcome = await control.commitProgress(job, channel, next, from);
+          if (outcome === 'committed')
+            findings.push(...auditCommit(auditable, channel, next, from));
+          return outcome;
+        },
+      },
+      sinks: new Map([
+        ['journal', sinks.journal],
+        ['balance', sinks.balance],
+        [deadLetterSink, sinks.deadLetters],
+      ]),
+    },
+    put(account, entry) {
+      const text = entry === 'garbage' ? '{' : JSON.stringify(entry);
+      const { sequence } = stream.put(account, encoder.encode(text));
+      entries.set(sequence, entry);
+    },
+  };
+}
+
+/** Runs one invocation in an environment, behind the gate. */
+export function invoke(
+  world: World,
+  gate: Gate,
+  owner: StepOwner,
+  environment: Environment,
+  options: {
+    readonly shardId: string;
+    readonly records: readonly StreamRecord[];
+    readonly settings?: Partial<RuntimeSettings>;
+    readonly lose?: LoseReply;
+    readonly remainingMs?: () => number;
+  },
+): Promise<BatchOutcome> {
+  const runtime = createRuntime(world, environment.memory, {
+    ports: gatePorts(world.ports, gate, owner, options.lose ?? (() => false)),
+    settings: { drainAfterMs: 0, ...options.settings },
+  });
+  return processBatch(runtime, options.shardId, options.records, {
+    remainingMs: options.remainingMs ?? (() => 60_000),
+  });
+}
+
+export function createEnvironment(name: string): Environment {
+  return { name, memory: createEnvironmentMemory() };
+}
+
+function createRuntime(
+  world: World,
+  memory: EnvironmentMemory,
+  options: { readonly ports: Ports; readonly settings: Partial<RuntimeSettings> },
+): OperatorRuntime {
+  const operator: Operator = world.operator;
+  return {
+    job: jobName,
+    operator,
+    instance: createOperatorInstance(operator),
+    maxParallelism: keyGroups,
+    settings: { ...defaultSettings, ...options.settings },
+    ...options.ports,
+    system: world.system,
+    telemetry: world.telemetry,
+    memory,
+  };
+}
