@@ -1,0 +1,23 @@
+import { requireNode24 } from '../shared/config/node-version.ts';
+import { App, DefaultStackSynthesizer, type IReusableStackSynthesizer } from 'aws-cdk-lib/core';
+import { FlightDelaysStack } from './flight-delays-stack.ts';
+
+requireNode24(process.versions.node);
+
+// The CDK CLI checks the bootstrap version by itself; the rule would only add a parameter that every
+// reader of the template must understand. (The type is narrowed by hand: CDK is compiled without
+// exact optional properties.)
+const synthesizer = new DefaultStackSynthesizer({
+  generateBootstrapVersionRule: false,
+}) as IReusableStackSynthesizer;
+
+const app = new App({ defaultStackSynthesizer: synthesizer });
+
+// From the command line every context value is text: -c shards=8 -c ephemeral=true.
+const shards: unknown = app.node.tryGetContext('shards');
+
+new FlightDelaysStack(app, 'HoldfastFlightDelays', {
+  description: 'Holdfast demonstration: flight delays for each airport, with alerts',
+  ephemeral: String(app.node.tryGetContext('ephemeral')) === 'true',
+  ...(shards === undefined ? {} : { shards: Number(shards) }),
+});

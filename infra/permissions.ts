@@ -1,0 +1,143 @@
+/**
+ * Every right that the functions of a job have, as data: what the deployment grants, and what
+ * recorded calls are compared with. No wildcard action, no resource that is not the job's own.
+ */
+
+/** What a right is about. The construct knows the ARNs; a name without ARNs grants nothing. */
+export type GrantedResource =
+  | 'stream'
+  | 'stream-key'
+  | 'state-table'
+  | 'control-table'
+  | 'dead-letter-table'
+  | 'sink-tables'
+  | 'bucket'
+  | 'job-objects'
+  | 'discarded-batches'
+  | 'log-group';
+
+export interface Permission {
+  readonly on: GrantedResource;
+  readonly actions: readonly string[];
+  readonly why: string;
+}
+
+const LOGGING: Permission = {
+  on: 'log-group',
+  actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+  why: 'the group itself belongs to the deployment, so that its retention is never lost',
+};
+
+const IDEMPOTENT_OUTPUT_ACTIONS = [
+  'dynamodb:BatchGetItem',
+  'dynamodb:GetItem',
+  'dynamodb:PartiQLInsert',
+  'dynamodb:PartiQLUpdate',
+  'dynamodb:PutItem',
+];
+
+export const OPERATOR_PERMISSIONS: readonly Permission[] = [
+  {
+    on: 'stream',
+    actions: [
+      'kinesis:DescribeStream',
+      'kinesis:DescribeStreamSummary',
+      'kinesis:GetRecords',
+      'kinesis:GetShardIterator',
+      'kinesis:ListShards',
+    ],
+    why: 'the event source mapping reads with the rights of the function, and so does our own reader',
+  },
+  {
+    on: 'stream-key',
+    actions: ['kms:Decrypt'],
+    why: "only an existing stream that is encrypted with its owner's key",
+  },
+  {
+    on: 'state-table',
+    actions: [
+      'dynamodb:BatchGetItem',
+      'dynamodb:GetItem',
+      'dynamodb:PartiQLInsert',
+      'dynamodb:PartiQLUpdate',
+      'dynamodb:PutItem',
+      'dynamodb:UpdateItem',
+    ],
+    why: 'no delete: a removed key leaves a tombstone, which TTL collects (P14)',
+  },
+  {
+    on: 'control-table',
+    actions: [
+      'dynamodb:ConditionCheckItem',
+      'dynamodb:GetItem',
+      'dynamodb:PutItem',
+      'dynamodb:Query',
+      'dynamodb:UpdateItem',
+    ],
+    why: 'progress, its fences, and the first commit of a channel, which checks its parents (P9)',
+  },
+  {
+    on: 'dead-letter-table',
+    actions: IDEMPOTENT_OUTPUT_ACTIONS,
+    why: 'a verdict is an emission like any other (P15)',
+  },
+  {
+    on: 'sink-tables',
+    actions: IDEMPOTENT_OUTPUT_ACTIONS,
+    why: "the operator's own sinks only: each sink has one writer",
+  },
+  {
+    on: 'job-objects',
+    actions: ['s3:GetObject', 's3:PutObject'],
+    why: 'segments are written once and read; collecting them is not the work of an operator',
+  },
+  {
+    on: 'discarded-batches',
+    actions: ['s3:PutObject'],
+    why: 'Lambda writes what it discards with the rights of the function',
+  },
+  {
+    on: 'bucket',
+    actions: ['s3:ListBucket'],
+    why: 'Lambda asks for it before it accepts the bucket as a destination, with no prefix to make a condition of; and a missing object is 404 only to those who may list. The bucket belongs to the job alone',
+  },
+  LOGGING,
+];
+
+export const REGISTRAR_PERMISSIONS: readonly Permission[] = [
+  {
+    on: 'control-table',
+    actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+    why: 'the job item (C1)',
+  },
+  {
+    on: 'job-objects',
+    actions: ['s3:GetObject', 's3:PutObject'],
+    why: 'the marker that tells lost tables from a first deployment (C1)',
+  },
+  {
+    on: 'bucket',
+    actions: ['s3:ListBucket'],
+    why: 'a missing marker is 404 only to those who may list; 403 would look like a lost right',
+  },
+  LOGGING,
+];
+
+/** For those who write to the source stream. */
+export const PRODUCER_ACTIONS: readonly string[] = ['kinesis:PutRecord', 'kinesis:PutRecords'];
+
+/** For those who read a sink. */
+export const SINK_READER_ACTIONS: readonly string[] = [
+  'dynamodb:BatchGetItem',
+  'dynamodb:GetItem',
+  'dynamodb:Query',
+  'dynamodb:Scan',
+];
+
+/** Where the objects of a job lie in its bucket. */
+export function jobObjectsPattern(jobName: string): string {
+  return `jobs/${jobName}/*`;
+}
+
+/** Where Lambda puts batches that it has discarded; the name is Lambda's, not ours. */
+export const DISCARDED_BATCHES_PATTERN = 'aws/lambda/*';

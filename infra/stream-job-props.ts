@@ -1,0 +1,95 @@
+import type { Code } from 'aws-cdk-lib/aws-lambda';
+import type { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
+import type { SinkKind } from '../shared/config/job.ts';
+import type { StreamSource } from './stream-source.ts';
+
+export interface StreamJobProps {
+  /**
+   * The stable name of the job: a to z, 0 to 9 and "-", a letter first, at most 63 characters.
+   * State and checkpoints are kept under it; another name is another job.
+   */
+  readonly jobName: string;
+
+  /** Where every operator of the job reads from. */
+  readonly source: StreamSource;
+
+  /** One to four operators: they share what a shard can serve. */
+  readonly operators: readonly OperatorProps[];
+
+  /**
+   * Into how many key groups the keys are cut: a power of two up to 32,768, and the most readers
+   * that a restore can use. It is fixed for the life of the job.
+   *
+   * @default 128
+   */
+  readonly maxParallelism?: number;
+
+  /**
+   * What happens to stream, tables, bucket and logs when they leave the stack.
+   *
+   * With DESTROY the bucket must still be emptied by hand before the stack can be deleted.
+   * `autoDeleteObjects` is left out on purpose: it deploys a function with the right to delete
+   * every checkpoint and savepoint of the job, for a convenience that is needed once.
+   *
+   * @default RemovalPolicy.RETAIN
+   */
+  readonly removalPolicy?: RemovalPolicy;
+
+  /**
+   * Turns the file of a handler into the code of its function.
+   *
+   * @default bundleHandler, which calls the esbuild of this project
+   * @internal
+   */
+  readonly bundle?: (entry: string) => Code;
+}
+
+/**
+ * One operator, which becomes one function and one event source mapping.
+ *
+ * What such a mapping must be for the positions of the job to be exact is not for choice: one
+ * invocation for each shard, TRIM_HORIZON, no filter, no enhanced fan-out, no limit to retries or
+ * to the age of a record. `refused-settings.ts` gives the reason for each.
+ */
+export interface OperatorProps {
+  /** The stable id of the operator; its state is kept under it. Same characters as `jobName`. */
+  readonly id: string;
+
+  /** The file that exports `handler`, relative to the folder in which the app is started. */
+  readonly entry: string;
+
+  /**
+   * The sinks that this operator, and no other, writes to: name → kind. Each gets a table.
+   *
+   * @default - none
+   */
+  readonly sinks?: Readonly<Record<string, SinkKind>>;
+
+  /**
+   * The most records in one invocation, 1 to 10,000.
+   *
+   * @default 1000
+   */
+  readonly batchSize?: number;
+
+  /**
+   * How long Lambda waits for a batch to fill, up to five minutes.
+   *
+   * @default Duration.seconds(1)
+   */
+  readonly batchingWindow?: Duration;
+
+  /**
+   * Memory in MB, 128 to 10,240. CPU comes in proportion.
+   *
+   * @default 1769, which is one CPU
+   */
+  readonly memorySize?: number;
+
+  /**
+   * How long one invocation may take, up to 15 minutes.
+   *
+   * @default Duration.seconds(60)
+   */
+  readonly timeout?: Duration;
+}

@@ -1,0 +1,179 @@
+import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IStream } from 'aws-cdk-lib/aws-kinesis';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { ConfigurationError, showValue } from '../shared/config/configuration-error.ts';
+import { writeEnvironment } from '../shared/config/environment.ts';
+import type { Job, JobOperator } from '../shared/config/job.ts';
+import { bundleHandler } from './bundle-handler.ts';
+import { HandlerFunction } from './handler-function.ts';
+import { JobRegistration } from './job-registration.ts';
+import { createJobStorage, type JobStorage, listStorageArns } from './job-storage.ts';
+import { OPERATOR_PERMISSIONS, PRODUCER_ACTIONS, SINK_READER_ACTIONS } from './permissions.ts';
+import { readJob } from './read-job.ts';
+import type { StreamJobProps } from './stream-job-props.ts';
+import { createStreamMapping } from './stream-mapping.ts';
+import { createSourceStream } from './stream-source.ts';
+
+/**
+ * A stateful stream job: its source stream, one function for each operator, and the tables and the
+ * bucket that keep its state, its progress, its output and its checkpoints.
+ *
+ * @throws ConfigurationError with every problem of the props, before anything is created.
+ */
+export class StreamJob extends Construct {
+  /** The stream that every operator reads. */
+  readonly stream: IStream;
+  /** One item for each key of each operator. */
+  readonly stateTable: Table;
+  /** The job item, the progress of every channel, and what coordinates them. */
+  readonly controlTable: Table;
+  /** Records and timers that no operator could process. */
+  readonly deadLetterTable: Table;
+  /** Segments, manifests, and batches that Lambda has discarded. */
+  readonly bucket: Bucket;
+  /** Runs at every deployment, before any operator may read. */
+  readonly registrarFunction: LambdaFunction;
+
+  readonly #sinkTables: ReadonlyMap<string, Table>;
+  readonly #operatorFunctions = new Map<string, LambdaFunction>();
+
+  constructor(scope: Construct, id: string, props: StreamJobProps) {
+    super(scope, id);
+    const job = readJob(this.node.path, props);
+    const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
+    const bundle = props.bundle ?? bundleHandler;
+    const storage = createJobStorage(
+      this,
+      job.operators.flatMap(({ sinks }) => Object.keys(sinks)),
+      removalPolicy,
+    );
+    this.stream = createSourceStream(this, props.source, removalPolicy);
+    this.stateTable = storage.stateTable;
+    this.controlTable = storage.controlTable;
+    this.deadLetterTable = storage.deadLetterTable;
+    this.bucket = storage.bucket;
+    this.#sinkTables = storage.sinkTables;
+
+    const registration = new JobRegistration(this, 'Registration', {
+      job,
+      storage,
+      streamArn: this.stream.streamArn,
+      bundle,
+      removalPolicy,
+    });
+    this.registrarFunction = registration.registrar.function;
+    for (const operator of job.operators) {
+      const handler = this.#addOperator(job, operator, storage, { bundle, removalPolicy });
+      const mapping = createStreamMapping(handler, 'Mapping', {
+        streamArn: this.stream.streamArn,
+        handler: handler.function,
+        batchSize: operator.batchSize,
+        batchingWindowSeconds: operator.batchingWindowSeconds,
+        discardedTo: this.bucket.bucketArn,
+      });
+      // No record before the job exists: an operator that finds no job item hands its batch back.
+      mapping.node.addDependency(registration.resource);
+    }
+  }
+
+  /** The function of an operator, for alarms and for rights that the operator needs besides. */
+  operatorFunction(operatorId: string): LambdaFunction {
+    return find(this.#operatorFunctions, 'operator', operatorId, this.node.path);
+  }
+
+  /** The table of a sink: string keys `pk` and `sk`, written by one operator only. */
+  sinkTable(sinkName: string): Table {
+    return find(this.#sinkTables, 'sink', sinkName, this.node.path);
+  }
+
+  /** Lets somebody put records into the source stream. */
+  grantPutRecords(grantee: IGrantable): Grant {
+    return Grant.addToPrincipal({
+      grantee,
+      actions: [...PRODUCER_ACTIONS],
+      resourceArns: [this.stream.streamArn],
+    });
+  }
+
+  /** Lets somebody read the rows of a sink. */
+  grantReadSink(sinkName: string, grantee: IGrantable): Grant {
+    return Grant.addToPrincipal({
+      grantee,
+      actions: [...SINK_READER_ACTIONS],
+      resourceArns: [this.sinkTable(sinkName).tableArn],
+    });
+  }
+
+  /**
+   * How old the last record of a batch was when the operator was done with it. An alarm belongs on
+   * a fraction of the stream's retention: what grows older than that is lost.
+   *
+   * @default - the maximum over five minutes
+   */
+  metricIteratorAge(operatorId: string, options?: MetricOptions): Metric {
+    return this.operatorFunction(operatorId).metric('IteratorAge', {
+      statistic: 'Maximum',
+      ...options,
+    });
+  }
+
+  #addOperator(
+    job: Job,
+    operator: JobOperator,
+    storage: JobStorage,
+    { bundle, removalPolicy }: Required<Pick<StreamJobProps, 'bundle' | 'removalPolicy'>>,
+  ): HandlerFunction {
+    const ownSinks = new Map(
+      Object.keys(operator.sinks).map((name) => [name, this.sinkTable(name)]),
+    );
+    const handler = new HandlerFunction(this, `Operator-${operator.id}`, {
+      code: bundle(operator.entry),
+      environment: writeEnvironment({
+        job: job.jobName,
+        operator: operator.id,
+        streamArn: this.stream.streamArn,
+        stateTable: this.stateTable.tableName,
+        controlTable: this.controlTable.tableName,
+        deadLetterTable: this.deadLetterTable.tableName,
+        bucket: this.bucket.bucketName,
+        maxParallelism: job.maxParallelism,
+        sinks: new Map([...ownSinks].map(([name, table]) => [name, table.tableName])),
+        retentionHours: job.source.retentionHours,
+      }),
+      memorySize: operator.memorySizeMb,
+      timeout: Duration.seconds(operator.timeoutSeconds),
+      permissions: OPERATOR_PERMISSIONS,
+      resources: {
+        ...listStorageArns(storage, job.jobName, ownSinks),
+        stream: [this.stream.streamArn],
+        'stream-key': this.stream.encryptionKey ? [this.stream.encryptionKey.keyArn] : [],
+      },
+      removalPolicy,
+    });
+    this.#operatorFunctions.set(operator.id, handler.function);
+    return handler;
+  }
+}
+
+function find<Value>(
+  values: ReadonlyMap<string, Value>,
+  what: string,
+  name: string,
+  path: string,
+): Value {
+  const value = values.get(name);
+  if (value !== undefined) return value;
+  throw new ConfigurationError(`[${path}] StreamJob`, [
+    {
+      name: what,
+      got: showValue(name),
+      expected: `one of ${[...values.keys()].map(showValue).join(', ') || 'none: the job has none'}`,
+      remedy: 'use a name that the job has',
+    },
+  ]);
+}
