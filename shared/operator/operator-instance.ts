@@ -1,5 +1,6 @@
 import { emissionsPerCallbackMax, type Emission } from '../core/emission.ts';
 import { HoldfastError } from '../core/errors.ts';
+import { copyPlain } from '../core/plain-value.ts';
 import { formatPosition, type Position } from '../core/position.ts';
 import { seededRandom, type RandomSource } from '../core/random.ts';
 import { createHandles, type LiveStates, type StateCursor } from './key-state.ts';
@@ -84,7 +85,8 @@ export function createOperatorInstance(operator: Operator): OperatorInstance {
         index,
         sink: output.sink,
         row,
-        value: isRemoval ? null : output.row,
+        // A copy: what the operator does to the row's parts later must not depend on how units are cut.
+        value: isRemoval ? null : copyPlain(output.row),
       };
       index += 1;
       addEmission(collected, emission, descriptor);

@@ -1,0 +1,93 @@
+import { createDynamodbControlStore } from '../../adapters/dynamodb/dynamodb-control-store.ts';
+import { createS3ObjectStore } from '../../adapters/s3/s3-object-store.ts';
+import { nodeSystem } from '../../adapters/system/node-system.ts';
+import { readRegistrarEnvironment } from '../../config/environment.ts';
+import { describeThrown, HoldfastError } from '../../core/errors.ts';
+import { registerJob, type JobRequest } from '../../runtime/register-job.ts';
+import { createAwsClients, hasOwnEndpoint } from './clients.ts';
+
+/**
+ * A request of CloudFormation for a custom resource.
+ * Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-requests.html
+ */
+interface CustomResourceEvent {
+  readonly RequestType: 'Create' | 'Update' | 'Delete';
+  readonly ResponseURL: string;
+  readonly StackId: string;
+  readonly RequestId: string;
+  readonly LogicalResourceId: string;
+  readonly PhysicalResourceId?: string;
+  readonly ResourceProperties: Readonly<Record<string, unknown>>;
+  readonly OldResourceProperties?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Makes the handler of `Custom::HoldfastJob`, which creates the job's item and marker with its deployment. Deleting the
+ * resource leaves both: the tables and the bucket that they are in outlive the stack.
+ */
+export function createRegisterJobHandler(): (event: CustomResourceEvent) => Promise<void> {
+  const environment = readRegistrarEnvironment(process.env);
+  const clients = createAwsClients(hasOwnEndpoint(process.env));
+  const system = nodeSystem;
+  const control = createDynamodbControlStore({
+    client: clients.dynamodb,
+    table: environment.controlTable,
+    system,
+  });
+  const objects = createS3ObjectStore({ client: clients.s3, bucket: environment.bucket, system });
+
+  return async (event) => {
+    try {
+      if (event.RequestType !== 'Delete') await registerJob(control, objects, readRequest(event));
+      await respond(event, 'SUCCESS', '');
+    } catch (thrown) {
+      // CloudFormation shows the reason to whoever deploys, and rolls back.
+      await respond(event, 'FAILED', describeThrown(thrown));
+    }
+  };
+}
+
+function readRequest(event: CustomResourceEvent): JobRequest {
+  const { JobName: name, MaxParallelism, Operators } = event.ResourceProperties;
+  // CloudFormation turns every scalar into text.
+  const maxParallelism = Number(MaxParallelism);
+  if (typeof name !== 'string' || !Array.isArray(Operators)) {
+    throw new HoldfastError(
+      'invalid',
+      `Custom::HoldfastJob has JobName ${JSON.stringify(name)} and Operators ${JSON.stringify(Operators)}, expected a name and a list; deploy it with the StreamJob construct`,
+    );
+  }
+  const before = event.OldResourceProperties?.['JobName'];
+  if (before !== undefined && before !== name) {
+    throw new HoldfastError(
+      'invalid',
+      `the job's name is ${JSON.stringify(before)}, the deployment asks for ${JSON.stringify(name)}; the name is a contract: under another one the stream would be read again from its beginning and every output doubled`,
+    );
+  }
+  return { name, maxParallelism, operators: Operators.map(String) };
+}
+
+async function respond(
+  event: CustomResourceEvent,
+  status: 'SUCCESS' | 'FAILED',
+  reason: string,
+): Promise<void> {
+  const jobName = event.ResourceProperties['JobName'];
+  const response = await fetch(event.ResponseURL, {
+    method: 'PUT',
+    body: JSON.stringify({
+      Status: status,
+      Reason: reason,
+      PhysicalResourceId: event.PhysicalResourceId ?? `holdfast-job-${String(jobName)}`,
+      StackId: event.StackId,
+      RequestId: event.RequestId,
+      LogicalResourceId: event.LogicalResourceId,
+    }),
+  });
+  if (!response.ok) {
+    throw new HoldfastError(
+      'unavailable',
+      `CloudFormation took the answer with ${response.status}`,
+    );
+  }
+}
