@@ -1,8 +1,5 @@
-import { requireNode24 } from '../shared/config/node-version.ts';
 import { App, DefaultStackSynthesizer, type IReusableStackSynthesizer } from 'aws-cdk-lib/core';
 import { FlightDelaysStack } from './flight-delays-stack.ts';
-
-requireNode24(process.versions.node);
 
 // The CDK CLI checks the bootstrap version by itself; the rule would only add a parameter that every
 // reader of the template must understand. (The type is narrowed by hand: CDK is compiled without

@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+import { requireNode } from '../shared/config/require-node.mjs';
+
+try {
+  requireNode(process.versions.node);
+} catch (error) {
+  console.error(error.message);
+  process.exit(2);
+}
+await import('./main.ts');

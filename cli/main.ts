@@ -1,0 +1,19 @@
+import { Command } from 'commander';
+import { describeThrown } from '../shared/core/errors.ts';
+import { addDemoCommand } from './demo/demo-command.ts';
+
+/*
+ * Exit codes: 0 done; 1 the command says no (tables differ, …); 2 wrong usage or a failure on the way;
+ * 130 and 143 stopped by Ctrl-C or SIGTERM.
+ */
+const program = new Command('holdfast')
+  .description('Stateful stream processing on AWS without a cluster')
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+addDemoCommand(program);
+
+try {
+  await program.parseAsync();
+} catch (thrown) {
+  console.error(`holdfast: ${describeThrown(thrown)}`);
+  process.exitCode = 2;
+}
