@@ -1,7 +1,7 @@
 import { growSpan, planAttempt } from '../core/suspicion.ts';
 import { HoldfastError, unreachable } from '../core/errors.ts';
 import { isPast } from '../core/position.ts';
-import { adoptProgress, type ChannelSession } from './channel-session.ts';
+import { adoptProgress, distrustSession, type ChannelSession } from './channel-session.ts';
 import { commitUnit } from './commit-unit.ts';
 import { hasTimeFor, type Deadline } from './deadline.ts';
 import { condemnRecord, type InputRecord } from './decode-records.ts';
@@ -26,6 +26,9 @@ export async function advanceChannel(
   const suspicions = createSuspicionLog(runtime, session);
   try {
     return await advance(runtime, session, records, deadline, suspicions);
+  } catch (error) {
+    distrustSession(session);
+    throw error;
   } finally {
     // Whatever ended the invocation, it came back: its announcement must not count as a death.
     await suspicions.settle();

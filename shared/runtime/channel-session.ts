@@ -74,7 +74,7 @@ export async function adoptProgress(
   session.memory.chain = [progress.head, ...header.chain].slice(0, chainReferencesMax);
 }
 
-/** P8: after a surprise nothing that this session touched is trusted by the next one. */
+/** P8: after a surprise nothing that this session touched is trusted any more: states may be half-changed. */
 export function distrustSession(session: ChannelSession): void {
   forgetChannel(session.memory);
   session.isWarm = false;

@@ -4,7 +4,7 @@ import type { StreamRecord } from '../ports/shard-reader.ts';
 import { zeroCounters, type Counters } from '../ports/telemetry.ts';
 import { advanceChannel } from './advance-channel.ts';
 import { catchUpTo } from './catch-up.ts';
-import { distrustSession, type ChannelSession } from './channel-session.ts';
+import type { ChannelSession } from './channel-session.ts';
 import type { Deadline } from './deadline.ts';
 import { decodeRecords } from './decode-records.ts';
 import { openChannel } from './open-channel.ts';
@@ -44,7 +44,6 @@ export async function processBatch(
     session = opened.session;
     return await processInSession(runtime, session, records, deadline);
   } catch (error) {
-    if (session !== undefined) distrustSession(session);
     if (isRetriable(error)) return handBack(session, records, counters, describeThrown(error));
     throw error;
   } finally {

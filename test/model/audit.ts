@@ -18,7 +18,7 @@ import type { StoredItem } from '../../shared/core/stored-item.ts';
 import { decodeStates } from '../../shared/operator/key-state.ts';
 import type { Operator } from '../../shared/operator/operator.ts';
 import { segmentName } from '../../shared/runtime/object-names.ts';
-import { expectKey, type Entry, type ExpectedKey } from './ledger.ts';
+import { expectKey, withoutFlavour, type Entry, type ExpectedKey } from './ledger.ts';
 import { jobName } from './world.ts';
 
 /** What the auditors look at: the stores themselves, behind no gate. */
@@ -109,8 +109,35 @@ export function auditEnd(world: Auditable): string[] {
         `end: ${key} is ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`,
       );
     }
+    findings.push(
+      ...auditStory(
+        key,
+        journal.filter((row) => row.key === key).map((row) => rawHistoryIn(row.value)),
+        item === undefined ? undefined : rawHistoryOf(world, item),
+        balances.has(key) ? rawHistoryIn(balances.get(key)) : undefined,
+      ),
+    );
   }
   return findings;
+}
+
+/**
+ * P2: whatever attempt made them, outputs tell one story, which is that of the state: each history goes on from the one
+ * before, and the last one is the state's and the view's.
+ */
+function auditStory(
+  key: string,
+  rows: readonly string[],
+  state: string | undefined,
+  balance: string | undefined,
+): string[] {
+  let last: string | undefined;
+  for (const row of rows) {
+    if (!row.startsWith(last ?? '')) return [`end: ${key} published ${row} after ${last}`];
+    last = row.endsWith('.closed') ? undefined : row;
+  }
+  if (last === state && last === balance) return [];
+  return [`end: ${key} published ${last} last, its state is ${state}, its view ${balance}`];
 }
 
 /** Reads the chain of segments that a progress names and keeps each key's newest item, as a restore would (C5, C6). */
@@ -157,12 +184,23 @@ function auditOutputs(
   const expected = expectKey([...inherited, ...own]).journal.slice(
     expectKey(inherited).journal.length,
   );
-  const actual = world.sinks.journal
+  const rows = world.sinks.journal
     .rows()
-    .filter((row) => row.key === key && row.source.channel === id && !isPast(row.position, cut))
-    .map((row) => historyIn(row.value));
-  if (isDeepStrictEqual(actual, expected)) return [];
-  return [`${where}: journal of ${key} is ${actual.join(' ')}, expected ${expected.join(' ')}`];
+    .filter((row) => row.key === key && row.source.channel === id && !isPast(row.position, cut));
+  const findings: string[] = [];
+  const actual = rows.map((row) => historyIn(row.value));
+  if (!isDeepStrictEqual(actual, expected)) {
+    findings.push(
+      `${where}: journal of ${key} is ${actual.join(' ')}, expected ${expected.join(' ')}`,
+    );
+  }
+  for (const row of rows) {
+    // The first output of each event, and the third of a deletion: its second goes to the other sink.
+    const index = historyIn(row.value).endsWith('.closed') ? 2 : 0;
+    if (!row.id.endsWith(`#r#${index}`))
+      findings.push(`${where}: ${row.id} should end with ${index}`);
+  }
+  return findings;
 }
 
 /** Progress never passes committed state. */
@@ -248,11 +286,20 @@ function expectBefore(world: Auditable, shard: MemoryShard, key: string): (Entry
 }
 
 function historyOf(world: Auditable, item: StoredItem): string | undefined {
+  const history = rawHistoryOf(world, item);
+  return history === undefined ? undefined : withoutFlavour(history);
+}
+
+function rawHistoryOf(world: Auditable, item: StoredItem): string | undefined {
   if (item.states === undefined) return undefined;
   return decodeStates(world.operator, item.states, item.key)[0] as string | undefined;
 }
 
 function historyIn(value: unknown): string {
+  return withoutFlavour(rawHistoryIn(value));
+}
+
+function rawHistoryIn(value: unknown): string {
   return (value as { history: string }).history;
 }
 

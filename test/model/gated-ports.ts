@@ -6,19 +6,26 @@ import type { Gate, StepOwner } from './gate.ts';
 
 export type Ports = Pick<OperatorRuntime, 'state' | 'control' | 'objects' | 'reader' | 'sinks'>;
 
-/** Decides, for a write that has just happened, whether its reply is lost. */
-export type LoseReply = (label: string) => boolean;
+/**
+ * What goes wrong with a write: it is refused and has no effect, or it has its effect and the reply is lost. To the caller
+ * both look the same.
+ */
+export type WriteFault = 'none' | 'refused' | 'reply-lost';
+
+export type DrawFault = (label: string) => WriteFault;
 
 /**
  * The ports of one invocation, every call of which waits at the gate. Writes of several items become several steps, since
  * nothing makes them atomic; any write's reply can be lost.
  */
-export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, lose: LoseReply): Ports {
+export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: DrawFault): Ports {
   const read = <T>(label: string, effect: () => Promise<T>): Promise<T> =>
     gate.step(owner, label, effect);
   const write = async <T>(label: string, effect: () => Promise<T>): Promise<T> => {
+    const fault = draw(label);
+    if (fault === 'refused') throw new HoldfastError('unavailable', `${label}: refused`);
     const result = await gate.step(owner, label, effect);
-    if (lose(label)) throw new HoldfastError('unavailable', `${label}: the reply was lost`);
+    if (fault === 'reply-lost') throw new HoldfastError('unavailable', `${label}: no reply`);
     return result;
   };
   const { state, control, objects, reader } = ports;
@@ -29,8 +36,10 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, lose: Lose
         const outcomes: WriteOutcome[] = [];
         for (const one of writes) {
           const label = `state.write ${one.item.key}`;
+          const fault = draw(label);
+          if (fault === 'refused') throw new HoldfastError('unavailable', `${label}: refused`);
           const [outcome] = await gate.step(owner, label, () => state.write(scope, [one]));
-          outcomes.push(lose(label) ? 'conflict' : outcome!);
+          outcomes.push(fault === 'reply-lost' ? 'conflict' : outcome!);
         }
         return outcomes;
       },
@@ -44,7 +53,7 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, lose: Lose
       readProgress: (...args) => read('progress.read', () => control.readProgress(...args)),
       bear: async (birth) => {
         const outcome = await gate.step(owner, 'progress.bear', () => control.bear(birth));
-        return outcome === 'born' && lose('progress.bear') ? 'exists' : outcome;
+        return outcome === 'born' && draw('progress.bear') === 'reply-lost' ? 'exists' : outcome;
       },
       commitProgress: (...args) => write('progress.commit', () => control.commitProgress(...args)),
       listChannels: (...args) => read('channels.list', () => control.listChannels(...args)),

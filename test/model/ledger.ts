@@ -16,9 +16,16 @@ const entrySchema = z.object({
 
 export type Entry = z.output<typeof entrySchema>;
 
-/** Lets a test make process() fail now and then, as code does that depends on what it must not. */
+/** Lets a test make process() depend on what it must not: on chance, and on the environment that it runs in. */
 export interface Moods {
   throwsNow(entry: Entry): boolean;
+  /** Capital letters that go into the history, or none. */
+  readonly flavour: string;
+}
+
+/** A history without the flavours of the environments that made it. */
+export function withoutFlavour(history: string): string {
+  return history.replace(/[A-Z]/g, '');
 }
 
 export function ledger(moods: Moods) {
@@ -34,7 +41,7 @@ export function ledger(moods: Moods) {
     process(entry, ctx) {
       if (entry.kind === 'throw' || moods.throwsNow(entry))
         throw new Error(`entry ${entry.id} is bad`);
-      const history = `${ctx.state.history.get() ?? ''}/${entry.id}`;
+      const history = `${ctx.state.history.get() ?? ''}/${entry.id}${moods.flavour}`;
       ctx.state.history.set(history);
       ctx.state.last.add(entry.id);
       ctx.emit({ sink: 'journal', row: { history, dice: ctx.random() } });

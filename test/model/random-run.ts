@@ -9,6 +9,7 @@ export interface RunResult {
   readonly findings: readonly string[];
   readonly trace: readonly string[];
   readonly kills: number;
+  readonly refusals: number;
   readonly lostReplies: number;
   readonly invocations: number;
 }
@@ -20,11 +21,13 @@ interface Plan {
   readonly entries: number;
   readonly splitAfter: number | undefined;
   readonly killProbability: number;
-  readonly loseProbability: number;
+  readonly faultProbability: number;
   readonly zombieProbability: number;
   readonly badProbability: number;
   readonly moodProbability: number;
   readonly environments: number;
+  /** The operator's results depend on the environment, against law 6: outputs must agree with the state all the same (P2). */
+  readonly isImpure: boolean;
 }
 
 /** One shard as the event source mapping sees it. */
@@ -45,6 +48,10 @@ interface Invocation {
 const killsMax = 5;
 const moodsMax = 2;
 const attemptsMax = 10;
+/** One for each environment of an impure run. */
+const flavours = ['A', 'B', 'C', 'D', 'E'];
+/** Retention and most of the day after it, s: a late redelivery can still come. */
+const lateSeconds = 47 * 3600;
 
 /**
  * One run from a seed: a few keys, records and shards, overlapping invocations in environments that are used again,
@@ -57,13 +64,11 @@ export async function runRandomly(seed: string): Promise<RunResult> {
   const world = await createWorld({
     seed,
     shards: plan.shards,
-    moods: {
-      throwsNow: ({ id }) => {
-        if (!chance(random, plan.moodProbability)) return false;
-        const thrown = moods.get(id) ?? 0;
-        moods.set(id, thrown + 1);
-        return thrown < moodsMax;
-      },
+    throwsNow: ({ id }) => {
+      if (!chance(random, plan.moodProbability)) return false;
+      const thrown = moods.get(id) ?? 0;
+      moods.set(id, thrown + 1);
+      return thrown < moodsMax;
     },
   });
   putEntries(world, plan, random);
@@ -72,9 +77,9 @@ export async function runRandomly(seed: string): Promise<RunResult> {
   const pollers = new Map<string, Poller>();
   const running = new Set<Invocation>();
   let environments = Array.from({ length: plan.environments }, (_, i) =>
-    createEnvironment(`e${i}`),
+    createEnvironment(`e${i}`, plan.isImpure ? flavours[i] : ''),
   );
-  const totals = { kills: 0, lostReplies: 0, invocations: 0 };
+  const totals = { kills: 0, refusals: 0, lostReplies: 0, invocations: 0 };
 
   const pollerOf = (shardId: string): Poller => {
     let poller = pollers.get(shardId);
@@ -123,10 +128,11 @@ export async function runRandomly(seed: string): Promise<RunResult> {
         unitRecordsMax: 1 + pick(random, 6),
         cacheBytesMax: chance(random, 0.2) ? 0 : 1_000_000,
       },
-      lose: () => {
-        const isLost = chance(random, plan.loseProbability);
-        if (isLost) totals.lostReplies += 1;
-        return isLost;
+      draw: () => {
+        if (!chance(random, plan.faultProbability)) return 'none';
+        const fault = chance(random, 0.5) ? 'refused' : 'reply-lost';
+        totals[fault === 'refused' ? 'refusals' : 'lostReplies'] += 1;
+        return fault;
       },
       remainingMs: () => (looks-- > 0 ? 60_000 : 0),
     }).then(finish, (error: unknown) => {
@@ -148,6 +154,8 @@ export async function runRandomly(seed: string): Promise<RunResult> {
   await gate.drain(
     (labels) => {
       maybeStart(0.5);
+      // DynamoDB collects what has expired; long after the last record nothing of this run must have.
+      if (chance(random, 0.02)) world.state.collectExpired(world.system.now() / 1000 + lateSeconds);
       const index = pick(random, labels.length);
       const mayKill = totals.kills < killsMax && chance(random, plan.killProbability);
       if (mayKill) {
@@ -161,7 +169,7 @@ export async function runRandomly(seed: string): Promise<RunResult> {
         }
         environments = environments.map((environment) =>
           environment === dead.environment
-            ? createEnvironment(`${environment.name}'`)
+            ? createEnvironment(`${environment.name}'`, environment.flavour)
             : environment,
         );
       }
@@ -190,11 +198,12 @@ function drawPlan(random: RandomSource): Plan {
     entries,
     splitAfter: chance(random, 0.4) ? pick(random, entries) : undefined,
     killProbability: sometimes(0.7, 0.04),
-    loseProbability: sometimes(0.5, 0.06),
+    faultProbability: sometimes(0.5, 0.06),
     zombieProbability: sometimes(0.7, 0.02),
     badProbability: sometimes(0.4, 0.2),
     moodProbability: sometimes(0.3, 0.1),
     environments: 2 + pick(random, 3),
+    isImpure: chance(random, 0.3),
   };
 }
 

@@ -14,7 +14,8 @@ import { createMemorySystem } from '../../shared/adapters/memory/memory-system.t
 import { createMemoryTelemetry } from '../../shared/adapters/memory/memory-telemetry.ts';
 import { deadLetterSink } from '../../shared/core/emission.ts';
 import { createOperatorInstance } from '../../shared/operator/operator-instance.ts';
-import type { Operator } from '../../shared/operator/operator.ts';
+import { isPast } from '../../shared/core/position.ts';
+import type { Sink } from '../../shared/ports/sink.ts';
 import type { StreamRecord } from '../../shared/ports/shard-reader.ts';
 import {
   createEnvironmentMemory,
@@ -28,7 +29,7 @@ import {
 import { processBatch, type BatchOutcome } from '../../shared/runtime/process-batch.ts';
 import { registerJob } from '../../shared/runtime/register-job.ts';
 import { auditCommit, type Auditable } from './audit.ts';
-import { gatePorts, type LoseReply, type Ports } from './gated-ports.ts';
+import { gatePorts, type DrawFault, type Ports } from './gated-ports.ts';
 import type { Gate, StepOwner } from './gate.ts';
 import { ledger, type Entry, type Moods } from './ledger.ts';
 
@@ -37,6 +38,7 @@ export const keyGroups = 8;
 
 /** One job with all its stores in memory, and the stream that it reads. */
 export interface World extends Auditable {
+  readonly throwsNow: Moods['throwsNow'];
   readonly stream: MemoryStream;
   readonly system: ReturnType<typeof createMemorySystem>;
   readonly telemetry: ReturnType<typeof createMemoryTelemetry>;
@@ -50,18 +52,21 @@ export interface World extends Auditable {
 /** An environment in which invocations run one after the other. */
 export interface Environment {
   readonly name: string;
+  /** What this environment adds to the histories that it makes: none where the operator is deterministic. */
+  readonly flavour: string;
   readonly memory: EnvironmentMemory;
 }
 
 export async function createWorld(options: {
   readonly seed: string;
   readonly shards: number;
-  readonly moods?: Moods;
+  readonly throwsNow?: Moods['throwsNow'];
 }): Promise<World> {
   const system = createMemorySystem({ seed: options.seed });
   const stream = createMemoryStream({ shards: options.shards, now: () => system.now() });
   const telemetry = createMemoryTelemetry();
-  const operator = ledger(options.moods ?? { throwsNow: () => false });
+  const throwsNow = options.throwsNow ?? (() => false);
+  const operator = ledger({ throwsNow, flavour: '' });
   const state = createMemoryStateStore();
   const control = createMemoryControlStore();
   const objects = createMemoryObjectStore();
@@ -81,6 +86,7 @@ export async function createWorld(options: {
   const encoder = new TextEncoder();
   return {
     ...auditable,
+    throwsNow,
     system,
     telemetry,
     findings,
@@ -121,12 +127,13 @@ export function invoke(
     readonly shardId: string;
     readonly records: readonly StreamRecord[];
     readonly settings?: Partial<RuntimeSettings>;
-    readonly lose?: LoseReply;
+    readonly draw?: DrawFault;
     readonly remainingMs?: () => number;
   },
 ): Promise<BatchOutcome> {
-  const runtime = createRuntime(world, environment.memory, {
-    ports: gatePorts(world.ports, gate, owner, options.lose ?? (() => false)),
+  const ports = watchOutputs(world, options.shardId, options.records);
+  const runtime = createRuntime(world, environment, {
+    ports: gatePorts(ports, gate, owner, options.draw ?? (() => 'none')),
     settings: { drainAfterMs: 0, ...options.settings },
   });
   return processBatch(runtime, options.shardId, options.records, {
@@ -134,16 +141,35 @@ export function invoke(
   });
 }
 
-export function createEnvironment(name: string): Environment {
-  return { name, memory: createEnvironmentMemory() };
+/** P3: an invocation publishes nothing that lies past the records that it was given. */
+function watchOutputs(world: World, shardId: string, records: readonly StreamRecord[]): Ports {
+  const last = { sequence: records[records.length - 1]!.sequence, sub: 0 };
+  const sinks = [...world.ports.sinks].map(([name, sink]): [string, Sink] => [
+    name,
+    {
+      write: (source, rows) => {
+        for (const { key, emission } of rows) {
+          if (source.channel.endsWith(shardId) && isPast(emission.position, last)) {
+            world.findings.push(`an output of ${key} was published ahead of its unit`);
+          }
+        }
+        return sink.write(source, rows);
+      },
+    },
+  ]);
+  return { ...world.ports, sinks: new Map(sinks) };
+}
+
+export function createEnvironment(name: string, flavour = ''): Environment {
+  return { name, flavour, memory: createEnvironmentMemory() };
 }
 
 function createRuntime(
   world: World,
-  memory: EnvironmentMemory,
+  environment: Environment,
   options: { readonly ports: Ports; readonly settings: Partial<RuntimeSettings> },
 ): OperatorRuntime {
-  const operator: Operator = world.operator;
+  const operator = ledger({ throwsNow: world.throwsNow, flavour: environment.flavour });
   return {
     job: jobName,
     operator,
@@ -153,6 +179,6 @@ function createRuntime(
     ...options.ports,
     system: world.system,
     telemetry: world.telemetry,
-    memory,
+    memory: environment.memory,
   };
 }

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { mutants, type Mutant } from './mutants.ts';
+
+/*
+ * Breaks the protocol's rules one by one in a copy of the sources and runs the model on each:
+ * `npm run mutants [-- SEEDS [RULE]]`.
+ * Exit code 1 where a mutant survives.
+ */
+
+const project = resolve(import.meta.dirname, '..', '..');
+const seeds = Number(process.argv[2] ?? 3000);
+
+interface Verdict {
+  readonly mutant: Mutant;
+  readonly caughtBy: string | undefined;
+  readonly finding: string;
+}
+
+async function checkMutant(mutant: Mutant): Promise<Verdict> {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-mutant-'));
+  try {
+    for (const name of ['shared', 'test/model', 'package.json']) {
+      await cp(join(project, name), join(folder, name), { recursive: true });
+    }
+    await symlink(join(project, 'node_modules'), join(folder, 'node_modules'));
+    const file = join(folder, mutant.file);
+    await writeFile(file, mutate(await readFile(file, 'utf8'), mutant));
+    const output = await run(join(folder, 'test/model/run-seeds.ts'), seeds);
+    const caught = /^seed (\d+): (.*)$/m.exec(output);
+    return { mutant, caughtBy: caught?.[1], finding: caught?.[2] ?? '' };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function mutate(source: string, mutant: Mutant): string {
+  const edits = mutant.also === undefined ? [mutant] : [mutant, mutant.also];
+  return edits.reduce((text, { find, replace }) => {
+    if (text.split(find).length !== 2) {
+      throw new Error(`mutant "${mutant.what}": its text is not exactly once in ${mutant.file}`);
+    }
+    return text.replace(find, () => replace);
+  }, source);
+}
+
+function run(script: string, count: number): Promise<string> {
+  const child = spawn(process.execPath, [script, '1', String(count)]);
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return new Promise((done) => child.once('close', () => done(output)));
+}
+
+let survivors = 0;
+const only = process.argv[3] ?? '';
+const chosen = mutants.filter((mutant) => mutant.rule.includes(only));
+for (const mutant of chosen) {
+  const { caughtBy, finding } = await checkMutant(mutant);
+  if (caughtBy === undefined) survivors += 1;
+  const verdict = caughtBy === undefined ? 'SURVIVED' : `seed ${caughtBy}`;
+  console.log(`${mutant.rule.padEnd(6)} ${verdict.padEnd(10)} ${mutant.what}`);
+  if (finding !== '') console.log(`                  ${finding.slice(0, 140)}`);
+}
+console.log(`${chosen.length - survivors} of ${chosen.length} caught within ${seeds} seeds`);
+process.exitCode = survivors === 0 ? 0 : 1;
