@@ -83,7 +83,8 @@ export const OPERATOR_PERMISSIONS: readonly Permission[] = [
   },
   {
     on: 'sink-tables',
-    actions: IDEMPOTENT_OUTPUT_ACTIONS,
+    // BatchWriteItem serves sinks that are declared at-least-once: whether one is, is known to the code alone.
+    actions: ['dynamodb:BatchWriteItem', ...IDEMPOTENT_OUTPUT_ACTIONS],
     why: "the operator's own sinks only: each sink has one writer",
   },
   {

@@ -86,11 +86,17 @@ function* readFields(message: Uint8Array): Generator<Field | undefined> {
     const wireType = tag & 7;
     const number = Math.floor(tag / 8);
     const value = tag < 0 ? -1 : readVarint();
-    if (value < 0 || (wireType !== 0 && wireType !== 2)) return yield undefined;
+    if (value < 0 || (wireType !== 0 && wireType !== 2)) {
+      yield undefined;
+      return;
+    }
     if (wireType === 0) {
       yield { number, varint: value, bytes: undefined };
     } else {
-      if (at + value > message.length) return yield undefined;
+      if (at + value > message.length) {
+        yield undefined;
+        return;
+      }
       yield { number, varint: -1, bytes: message.subarray(at, at + value) };
       at += value;
     }

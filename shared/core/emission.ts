@@ -27,6 +27,12 @@ export const deadLetterSink = '!dead-letters';
 /** Emissions of an item above this size go to an object of their own (P2). */
 export const inlineEmissionBytesMax = 64 * 1024;
 
+/**
+ * Largest output, packed. A row of a table takes 400 KB, and numbers and names take up to twice their packed size there.
+ * Dead letters are not bound by it: their data goes to an object of its own.
+ */
+export const rowBytesMax = 180 * 1024;
+
 /** A callback may emit no more than this; the counter in ids has six digits. */
 export const emissionsPerCallbackMax = 100_000;
 
@@ -92,6 +98,13 @@ export function packEmissions(emissions: readonly Emission[]): Uint8Array {
       row,
       value,
     ]),
+  );
+}
+
+/** An output that no row can hold, if there is one. Only to be asked where emissions are large together. */
+export function findOversized(emissions: readonly Emission[]): Emission | undefined {
+  return emissions.find(
+    ({ sink, value }) => sink !== deadLetterSink && pack(value).length > rowBytesMax,
   );
 }
 

@@ -4,7 +4,6 @@ import type { Aggregator } from './aggregator.ts';
 import type { Operator } from './operator.ts';
 import type {
   AggregatingState,
-  Codec,
   ListState,
   MapState,
   StateDescriptor,
@@ -22,9 +21,6 @@ export interface StateCursor {
 }
 
 type Stored = Record<string, [version: number, value: unknown]>;
-
-// Inside this file a codec's value type does not matter: what encode takes is what decode gave.
-type AnyCodec = Codec<unknown> | undefined;
 
 /** The states of a key that has none yet. */
 export function emptyStates(operator: Operator): LiveStates {
@@ -68,7 +64,7 @@ export function decodeStates(operator: Operator, bytes: Uint8Array, key: string)
 
 function encodeSlot(descriptor: StateDescriptor, live: unknown): unknown {
   if (live === undefined) return undefined;
-  const codec = descriptor.codec as AnyCodec;
+  const codec = descriptor.codec;
   switch (descriptor.kind) {
     case 'value':
     case 'aggregating':
@@ -111,7 +107,7 @@ function decodeSlot(
     }
     value = descriptor.migrate(stored, version);
   }
-  const codec = descriptor.codec as AnyCodec;
+  const codec = descriptor.codec;
   switch (descriptor.kind) {
     case 'value':
     case 'aggregating':
@@ -150,11 +146,7 @@ function createHandle(descriptor: StateDescriptor, slot: number, cursor: StateCu
     case 'map':
       return mapHandle(slot, cursor);
     case 'aggregating':
-      return aggregatingHandle(
-        slot,
-        cursor,
-        descriptor.aggregator as unknown as Aggregator<unknown, unknown, unknown>,
-      );
+      return aggregatingHandle(slot, cursor, descriptor.aggregator);
   }
 }
 

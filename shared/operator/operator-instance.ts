@@ -31,7 +31,8 @@ interface LooseOutput {
   readonly rowKey?: string;
 }
 
-const rowKeyCharactersMax = 512;
+/** UTF-16 units: at three bytes each they fit into a sort key of 1,024 bytes. */
+const rowKeyCharactersMax = 340;
 
 export function createOperatorInstance(operator: Operator): OperatorInstance {
   const cursor: StateCursor = { live: [] };
@@ -56,7 +57,7 @@ export function createOperatorInstance(operator: Operator): OperatorInstance {
     get position() {
       return running().position;
     },
-    state: handles as OperatorContext<unknown, unknown>['state'],
+    state: handles,
     now: () => running().arrivalMs,
     random: () => {
       const input = running();

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { Position } from '../core/position.ts';
-import { deadLetterSink } from '../core/emission.ts';
 import type { Output, Removal, SinkDescriptor, SinkDescriptors } from './sink.ts';
 import type { StateDescriptor, StateDescriptors, StateHandles } from './state.ts';
 
@@ -75,15 +74,16 @@ export function defineOperator<
   for (const name of Object.keys(definition.state)) assertName('state name', name, statePattern);
   const sinks = new Map<string, SinkDescriptor>(Object.entries(definition.sinks ?? {}));
   for (const name of sinks.keys()) {
-    if (name === deadLetterSink) continue;
     assertName('sink name', name, namePattern);
   }
 
   const decode = definition.decode ?? parseJson;
   const { schema } = definition;
   // The one place where the types of a definition are let go: the runtime gives each callback only what parse() made.
-  const process = definition.process.bind(definition) as Operator['process'];
-  const key = definition.key as Operator['key'];
+  const process = ((event, ctx) => {
+    definition.process(event as z.output<Schema>, ctx as OperatorContext<States, Sinks>);
+  }) satisfies Operator['process'];
+  const key = definition.key;
   return {
     id: definition.id,
     stateNames: Object.keys(definition.state),

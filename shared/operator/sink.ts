@@ -38,7 +38,7 @@ export function appendSink<Shape extends z.core.$ZodLooseShape>(options: {
 }): AppendSinkDescriptor<z.output<z.ZodObject<Shape>>> {
   return {
     kind: 'append',
-    row: options.row as z.ZodType<z.output<z.ZodObject<Shape>>>,
+    row: options.row,
     columns: columnsOf(options.row),
     delivery: options.delivery ?? 'exactly-once',
   };
@@ -54,7 +54,7 @@ export const onlyRow = '-';
 export function upsertSink<Shape extends z.core.$ZodLooseShape>(options: {
   readonly row: z.ZodObject<Shape>;
   /**
-   * Which of the key's rows an output replaces: a non-empty text of at most 512 characters.
+   * Which of the key's rows an output replaces: a non-empty text of at most 340 characters.
    *
    * @default one row for each operator key
    */
@@ -62,7 +62,7 @@ export function upsertSink<Shape extends z.core.$ZodLooseShape>(options: {
 }): UpsertSinkDescriptor<z.output<z.ZodObject<Shape>>> {
   return {
     kind: 'upsert',
-    row: options.row as z.ZodType<z.output<z.ZodObject<Shape>>>,
+    row: options.row,
     columns: columnsOf(options.row),
     rowKey: options.rowKey ?? (() => onlyRow),
   };

@@ -67,7 +67,7 @@ export interface ControlStore {
     from: Position | undefined,
   ): Promise<CommitOutcome>;
 
-  /** The shard ids that have ever had progress in this generation, for one operator and stream. */
+  /** Every channel that has ever had progress in this generation. */
   listChannels(job: string, generation: number): Promise<Channel[]>;
 
   readSuspicion(job: string, generation: number, channel: Channel): Promise<Suspicion | undefined>;

@@ -1,4 +1,10 @@
-import { inlineEmissionBytesMax, packEmissions, type Spill } from '../core/emission.ts';
+import {
+  findOversized,
+  inlineEmissionBytesMax,
+  packEmissions,
+  rowBytesMax,
+  type Spill,
+} from '../core/emission.ts';
 import { describeThrown, HoldfastError } from '../core/errors.ts';
 import { crc32c } from '../core/platform.ts';
 import { itemBytes, itemBytesMax, type StoredItem } from '../core/stored-item.ts';
@@ -37,10 +43,16 @@ export function buildItem(
   if (position === undefined) {
     throw new HoldfastError('internal', `key ${run.place.key} is written without a position`);
   }
+  const large = packed !== undefined && packed.length > inlineEmissionBytesMax ? packed : undefined;
+  const oversized = large === undefined ? undefined : findOversized(run.emissions);
+  if (oversized !== undefined) {
+    return {
+      kind: 'refused',
+      reason: `an output for sink ${oversized.sink} has more than ${rowBytesMax} bytes, which no row can hold; emit less, or several rows`,
+    };
+  }
   const spill =
-    packed !== undefined && packed.length > inlineEmissionBytesMax
-      ? spillEmissions(runtime, session, run, packed, attempt)
-      : undefined;
+    large === undefined ? undefined : spillEmissions(runtime, session, run, large, attempt);
   const item: StoredItem = {
     key: run.place.key,
     keyGroup: run.place.keyGroup,

@@ -2,7 +2,12 @@ import { HoldfastError, isHoldfastError } from '../core/errors.ts';
 import { isPast, laterPosition, type Position } from '../core/position.ts';
 import { crc32c } from '../core/platform.ts';
 import type { Progress, SegmentReference } from '../core/progress.ts';
-import { chainReferencesMax, encodeSegment, type AheadKey } from '../core/segment.ts';
+import {
+  chainReferencesMax,
+  encodeSegment,
+  type AheadKey,
+  type SegmentHeader,
+} from '../core/segment.ts';
 import type { StoredItem } from '../core/stored-item.ts';
 import { buildItem } from './build-item.ts';
 import type { ChannelSession } from './channel-session.ts';
@@ -76,7 +81,7 @@ export async function commitUnit(
   const end = last.position;
   const ahead = findAhead(unit, end);
   const [head] = await Promise.all([
-    writeSegment(runtime, session, unit, end, ahead, attempt),
+    writeSegment(runtime, session, unit, { to: end, ahead, attempt }),
     flushOutputs(runtime, session, unit.runs.values(), end),
   ]);
 
@@ -194,9 +199,7 @@ async function writeSegment(
   runtime: OperatorRuntime,
   session: ChannelSession,
   unit: Unit,
-  end: Position,
-  ahead: readonly AheadKey[],
-  attempt: string,
+  { to, ahead, attempt }: Pick<SegmentHeader, 'to' | 'ahead' | 'attempt'>,
 ): Promise<SegmentReference> {
   const { generation, head } = session.progress;
   const number = (head?.number ?? 0) + 1;
@@ -208,7 +211,7 @@ async function writeSegment(
       number,
       attempt,
       from: unit.from,
-      to: end,
+      to,
       chain: session.memory.chain,
       ahead,
       entries: items.length,

@@ -1,4 +1,4 @@
-import { deaggregate } from '../core/aggregated-record.ts';
+import { deaggregate, type SubRecord } from '../core/aggregated-record.ts';
 import {
   foreignKeyOf,
   identifyKey,
@@ -48,11 +48,12 @@ export function decodeRecords(
   for (const record of records) {
     const subs = deaggregate(record.data);
     if (subs === undefined) {
-      inputs.push(decodeOne(decoder, record, 0, record.partitionKey, record.data, true));
+      inputs.push(decodeOne(decoder, record, record, { sub: 0, isEndOfRecord: true }));
       continue;
     }
-    subs.forEach(({ partitionKey, data }, sub) => {
-      inputs.push(decodeOne(decoder, record, sub, partitionKey, data, sub === subs.length - 1));
+    subs.forEach((part, sub) => {
+      const isEndOfRecord = sub === subs.length - 1;
+      inputs.push(decodeOne(decoder, record, part, { sub, isEndOfRecord }));
     });
   }
   return inputs;
@@ -69,13 +70,12 @@ interface Decoder {
   readonly channel: ChannelMemory;
 }
 
+/** @param part the record itself, or one of those aggregated in it */
 function decodeOne(
   decoder: Decoder,
   record: StreamRecord,
-  sub: number,
-  partitionKey: string,
-  data: Uint8Array,
-  isEndOfRecord: boolean,
+  { partitionKey, data }: SubRecord,
+  { sub, isEndOfRecord }: { readonly sub: number; readonly isEndOfRecord: boolean },
 ): InputRecord {
   const position = { sequence: record.sequence, sub };
   let place = placeOf(decoder, partitionKey);

@@ -18,8 +18,8 @@ import type { StoredItem } from '../../shared/core/stored-item.ts';
 import { decodeStates } from '../../shared/operator/key-state.ts';
 import type { Operator } from '../../shared/operator/operator.ts';
 import { segmentName } from '../../shared/runtime/object-names.ts';
+import { jobName } from './job.ts';
 import { expectKey, withoutFlavour, type Entry, type ExpectedKey } from './ledger.ts';
-import { jobName } from './world.ts';
 
 /** What the auditors look at: the stores themselves, behind no gate. */
 export interface Auditable {

@@ -31,10 +31,8 @@ import { registerJob } from '../../shared/runtime/register-job.ts';
 import { auditCommit, type Auditable } from './audit.ts';
 import { gatePorts, type DrawFault, type Ports } from './gated-ports.ts';
 import type { Gate, StepOwner } from './gate.ts';
+import { jobName, keyGroups } from './job.ts';
 import { ledger, type Entry, type Moods } from './ledger.ts';
-
-export const jobName = 'model';
-export const keyGroups = 8;
 
 /** One job with all its stores in memory, and the stream that it reads. */
 export interface World extends Auditable {

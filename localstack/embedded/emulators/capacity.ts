@@ -14,8 +14,8 @@ export function itemBytes(item: Item): number {
 }
 
 function valueBytes(value: AttributeValue): number {
-  for (const type in value) return typedBytes(type, value[type]);
-  return 0;
+  const [typed] = Object.entries(value);
+  return typed === undefined ? 0 : typedBytes(...typed);
 }
 
 function typedBytes(type: string, value: unknown): number {

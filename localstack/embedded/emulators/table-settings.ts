@@ -62,7 +62,7 @@ export function createTableSettings(store: DynamoDbStore): TableSettings {
     updateTimeToLive: (body) => {
       const table = tableOf(body).TableName;
       const wanted = body.TimeToLiveSpecification;
-      if (!wanted?.AttributeName || typeof wanted.Enabled !== 'boolean') {
+      if (wanted?.AttributeName === undefined || typeof wanted.Enabled !== 'boolean') {
         throw validationError('TimeToLiveSpecification needs AttributeName and Enabled');
       }
       const current = ttlAttributes.get(table);

@@ -1,4 +1,5 @@
 import { HoldfastError } from '../../core/errors.ts';
+import { isPast, type Position } from '../../core/position.ts';
 import type { ShardPage, ShardReader } from '../../ports/shard-reader.ts';
 import type { MemoryStream } from './memory-stream.ts';
 
@@ -68,14 +69,17 @@ function readPage(
   };
 }
 
-// Sequence numbers of a memory stream have one width, so text order is number order.
 function firstPast(records: readonly { readonly sequence: string }[], after: string): number {
   let low = 0;
   let high = records.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (records[middle]!.sequence > after) high = middle;
+    if (isPast(positionOf(records[middle]!), { sequence: after, sub: 0 })) high = middle;
     else low = middle + 1;
   }
   return low;
+}
+
+function positionOf({ sequence }: { readonly sequence: string }): Position {
+  return { sequence, sub: 0 };
 }

@@ -23,8 +23,8 @@ export function createMemoryStateStore(): MemoryStateStore {
 
   const partitionOf = (scope: StateScope, keyGroup: number): Map<string, MemoryStateRow> => {
     const name = `${scope.job}#${scope.generation}#${scope.operator}#${keyGroup}`;
-    let partition = partitions.get(name);
-    if (partition === undefined) partitions.set(name, (partition = new Map()));
+    const partition = partitions.get(name) ?? new Map<string, MemoryStateRow>();
+    partitions.set(name, partition);
     return partition;
   };
 

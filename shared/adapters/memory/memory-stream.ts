@@ -1,6 +1,7 @@
 import type { Shard, StreamIncarnation } from '../../core/channel.ts';
 import { HoldfastError } from '../../core/errors.ts';
 import { hashFromDecimal, hashKey, isOwnedBy, type HashRange } from '../../core/key-group.ts';
+import { isPast } from '../../core/position.ts';
 import type { StreamRecord } from '../../ports/shard-reader.ts';
 
 /** A shard with its records, as a reader sees it at one moment. */
@@ -112,6 +113,9 @@ export function createMemoryStream(options: MemoryStreamOptions = {}): MemoryStr
     shard: find,
 
     put(partitionKey, data, { explicitHashKey, arrivalMs = now() } = {}) {
+      if (explicitHashKey !== undefined && BigInt(explicitHashKey) >= hashSpace) {
+        throw refuse(`explicit hash key ${explicitHashKey}, expected a number below 2^128`);
+      }
       const hash =
         explicitHashKey === undefined ? hashKey(partitionKey) : hashFromDecimal(explicitHashKey);
       for (const shard of live.values()) {
@@ -121,7 +125,7 @@ export function createMemoryStream(options: MemoryStreamOptions = {}): MemoryStr
         shard.records.push({ sequence, partitionKey, data: new Uint8Array(data), arrivalMs });
         return { shardId: shard.shardId, sequence };
       }
-      throw refuse(`no open shard owns hash ${hash}; explicit hash keys are below 2^128`);
+      throw refuse(`no open shard owns hash ${hash}`);
     },
 
     split(shardId, newStartingHash) {
@@ -153,9 +157,10 @@ export function createMemoryStream(options: MemoryStreamOptions = {}): MemoryStr
 
     trim(shardId, throughSequence) {
       const shard = find(shardId);
-      // One width within a shard, so text order is number order.
       shard.records = shard.records.filter(
-        ({ sequence }) => throughSequence !== undefined && sequence > throughSequence,
+        ({ sequence }) =>
+          throughSequence !== undefined &&
+          isPast({ sequence, sub: 0 }, { sequence: throughSequence, sub: 0 }),
       );
     },
 

@@ -30,10 +30,8 @@ export function createAwsRuntime(
   const client = clients.dynamodb;
   const system = nodeSystem;
   const objects = createS3ObjectStore({ client: clients.s3, bucket: environment.bucket, system });
-  // AWS is known to take conditional writes in batches; of another endpoint this has to be found out.
-  const writeMode = options.hasOwnEndpoint
-    ? createWriteModeProbe({ client, table: environment.stateTable, system })
-    : undefined;
+  // Asked of AWS, too: it documents SET with REMOVE and conditions with OR in PartiQL by their grammar alone.
+  const writeMode = createWriteModeProbe({ client, table: environment.stateTable, system });
   const tableAccess = (table: string) => ({ client, table, system, writeMode });
   const sinks = new Map<string, Sink>();
   for (const [name, descriptor] of operator.sinks) {

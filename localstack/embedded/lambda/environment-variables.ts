@@ -1,0 +1,53 @@
+import type { FunctionSettings } from './function-settings.ts';
+
+/** Where a function's SDK clients find the local services. */
+export interface ServiceEndpoints {
+  readonly kinesis: string;
+  readonly dynamodb: string;
+  readonly s3: string;
+}
+
+/**
+ * The whole environment of a function's process: the template's variables, what Lambda itself sets, and the SDK's
+ * standard endpoint variables. Nothing of this process's own environment gets in.
+ */
+export function environmentVariables(
+  settings: FunctionSettings,
+  host: { region: string; runtimeApi: string; logStreamName: string; endpoints: ServiceEndpoints },
+): Record<string, string> {
+  return {
+    // Defaults that a function may change, as on Lambda.
+    LANG: 'en_US.UTF-8',
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    TZ: 'UTC',
+    ...settings.variables,
+    ...lambdaVariables(settings, host),
+    AWS_ENDPOINT_URL_KINESIS: host.endpoints.kinesis,
+    AWS_ENDPOINT_URL_DYNAMODB: host.endpoints.dynamodb,
+    AWS_ENDPOINT_URL_S3: host.endpoints.s3,
+  };
+}
+
+function lambdaVariables(
+  settings: FunctionSettings,
+  host: { region: string; runtimeApi: string; logStreamName: string },
+): Record<string, string> {
+  return {
+    _HANDLER: settings.handler,
+    AWS_REGION: host.region,
+    AWS_DEFAULT_REGION: host.region,
+    AWS_EXECUTION_ENV: `AWS_Lambda_${settings.runtime}`,
+    AWS_LAMBDA_FUNCTION_NAME: settings.functionName,
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(settings.memoryMb),
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${settings.functionName}`,
+    AWS_LAMBDA_LOG_STREAM_NAME: host.logStreamName,
+    // The emulators check no signature, but the SDK refuses to sign without these.
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_SESSION_TOKEN: 'local',
+    AWS_LAMBDA_RUNTIME_API: host.runtimeApi,
+    LAMBDA_TASK_ROOT: settings.codeDirectory,
+  };
+}

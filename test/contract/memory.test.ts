@@ -1,0 +1,76 @@
+import { formatPosition } from '../../shared/core/position.ts';
+import { createMemoryControlStore } from '../../shared/adapters/memory/memory-control-store.ts';
+import { createMemoryObjectStore } from '../../shared/adapters/memory/memory-object-store.ts';
+import { createMemoryShardReader } from '../../shared/adapters/memory/memory-shard-reader.ts';
+import {
+  createMemoryAppendSink,
+  createMemoryUpsertSink,
+  type MemorySink,
+} from '../../shared/adapters/memory/memory-sink.ts';
+import { createMemoryStateStore } from '../../shared/adapters/memory/memory-state-store.ts';
+import { createMemoryStream } from '../../shared/adapters/memory/memory-stream.ts';
+import { describeControlStore } from './control-store.contract.ts';
+import { describeObjectStore } from './object-store.contract.ts';
+import { describeShardReader } from './shard-reader.contract.ts';
+import {
+  describeAppendSink,
+  describeUpsertSink,
+  type SinkUnderTest,
+  type VisibleRow,
+} from './sink.contract.ts';
+import { describeStateStore } from './state-store.contract.ts';
+
+describeStateStore('memory', async () => {
+  const store = createMemoryStateStore();
+  return {
+    store,
+    readExpiry: async (scope, { key }) =>
+      store.rows().find((row) => row.scope.job === scope.job && row.item.key === key)
+        ?.expiresAtSeconds,
+  };
+});
+
+describeControlStore('memory', async () => createMemoryControlStore());
+
+describeObjectStore('memory', async () => createMemoryObjectStore());
+
+describeShardReader('memory', async (shards) => {
+  const stream = createMemoryStream({ shards });
+  return {
+    name: stream.incarnation.name,
+    reader: createMemoryShardReader(stream, { pageRecordsMax: 4 }),
+    put: async (partitionKey, data, explicitHashKey) =>
+      stream.put(partitionKey, data, explicitHashKey === undefined ? {} : { explicitHashKey }),
+    split: async (shardId) => {
+      stream.split(shardId);
+    },
+    merge: async (shardId, adjacentShardId) => {
+      stream.merge(shardId, adjacentShardId);
+    },
+  };
+});
+
+describeAppendSink('memory', async () => exposeRows(createMemoryAppendSink()));
+
+describeUpsertSink('memory', async () => exposeRows(createMemoryUpsertSink()));
+
+function exposeRows(sink: MemorySink): SinkUnderTest {
+  return {
+    sink,
+    readRows: async (keys) =>
+      keys.flatMap((key) =>
+        sink
+          .rows()
+          .filter((row) => row.key === key)
+          .map((row): VisibleRow => ({
+            key,
+            row: row.row,
+            id: row.id,
+            generation: row.source.generation,
+            channel: row.source.channel,
+            position: formatPosition(row.position),
+            value: row.value as Record<string, unknown>,
+          })),
+      ),
+  };
+}

@@ -1,0 +1,3 @@
+/** The job of the model. */
+export const jobName = 'model';
+export const keyGroups = 8;
