@@ -1,8 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { startEmbeddedAws, type EmbeddedAws } from '../../localstack/embedded/embedded-aws.ts';
 import { createServiceClients } from '../../localstack/embedded/service-clients.ts';
+import { openControlStore } from '../../shared/composition/aws/control-store.ts';
 import { seededRandom, type RandomSource } from '../../shared/core/random.ts';
 import { compareTables, type Comparison } from './compare-tables.ts';
 import { putFlights, splitShard } from './feed-stream.ts';
@@ -51,6 +53,9 @@ export interface DemoResult {
   readonly requestsPerThousand: number;
   readonly differences: readonly string[];
 }
+
+/** The job that the demo stack deploys. */
+const jobName = 'flight-delays';
 
 /** Crashes that a run with chaos has at least; the last records wait for them. */
 const crashesMin = 20;
@@ -158,7 +163,9 @@ async function summarize(
   const usage = Object.values(aws.dynamodb.stats());
   const clients = createServiceClients(aws.endpoints, aws.region);
   let comparison: Comparison;
+  let units: number;
   try {
+    units = await countUnits(clients.dynamodb, aws.outputs['ControlTable']!);
     comparison = await compareTables(
       clients.dynamodb,
       {
@@ -189,7 +196,7 @@ async function summarize(
     splits: run.splits,
     redeliveries: mappingStats.redeliveries,
     zombies: mappingStats.zombies,
-    units: metrics.totals.units,
+    units,
     recordsSkipped: metrics.totals.recordsSkipped,
     outputsSkipped: metrics.totals.outputsSkipped,
     keysReran: metrics.totals.keysReran,
@@ -198,6 +205,17 @@ async function summarize(
     requestsPerThousand: perThousand(requests.reduce((sum, count) => sum + count, 0)),
     differences: comparison.differences,
   };
+}
+
+/** Every committed unit has left one segment; progress counts them, whoever committed them. */
+async function countUnits(client: DynamoDBClient, table: string): Promise<number> {
+  const control = openControlStore(client, table);
+  const generation = 1;
+  const channels = await control.listChannels(jobName, generation);
+  const progress = await Promise.all(
+    channels.map((channel) => control.readProgress(jobName, generation, channel)),
+  );
+  return progress.reduce((sum, item) => sum + (item?.head?.number ?? 0), 0);
 }
 
 function crashesOf(aws: EmbeddedAws): number {
