@@ -57,13 +57,15 @@ export const OPERATOR_PERMISSIONS: readonly Permission[] = [
     on: 'state-table',
     actions: [
       'dynamodb:BatchGetItem',
+      'dynamodb:BatchWriteItem',
       'dynamodb:GetItem',
       'dynamodb:PartiQLInsert',
       'dynamodb:PartiQLUpdate',
       'dynamodb:PutItem',
+      'dynamodb:Query',
       'dynamodb:UpdateItem',
     ],
-    why: 'no delete: a removed key leaves a tombstone, which TTL collects (P14)',
+    why: 'no DeleteItem: a removed key leaves a tombstone, which TTL collects (P14); hints of timers alone are removed, in batches, and found by queries (P12)',
   },
   {
     on: 'control-table',

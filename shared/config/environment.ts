@@ -13,6 +13,11 @@ import {
 // The error that the readers below throw; callers find it beside them.
 export { ConfigurationError } from './configuration-error.ts';
 
+/** What becomes of a call of an operator that a replay would find different: it throws, or is counted. */
+export type DeterminismSetting = 'count' | 'strict';
+
+export const DETERMINISM_VARIABLE = 'HOLDFAST_DETERMINISM';
+
 /** What an operator function is told by its deployment. Written and read here only. */
 export interface OperatorEnvironment {
   readonly job: string;
@@ -27,6 +32,8 @@ export interface OperatorEnvironment {
   readonly sinks: ReadonlyMap<string, string>;
   /** How long the source stream keeps a record. Tombstones and catch-up reads rest on it. */
   readonly retentionHours: number;
+  /** Overrides what the code says. Not written by StreamJob: set it by hand, as the local AWS does. */
+  readonly determinism?: DeterminismSetting;
 }
 
 /** What the job registrar is told by its deployment. */
@@ -43,6 +50,7 @@ const REDEPLOY =
 /** @throws ConfigurationError naming every variable that is missing or wrong. */
 export function readEnvironment(env: Variables): OperatorEnvironment {
   const reader = readVariables(env);
+  const hasDeterminism = env[DETERMINISM_VARIABLE] !== undefined;
   const environment: OperatorEnvironment = {
     job: reader.take('HOLDFAST_JOB', readName, NAME_RULE),
     operator: reader.take('HOLDFAST_OPERATOR', readName, NAME_RULE),
@@ -65,6 +73,14 @@ export function readEnvironment(env: Variables): OperatorEnvironment {
             readRetentionHours,
             describeLimit(LIMITS.retentionHours),
           ),
+    ...(hasDeterminism && {
+      determinism: reader.take(
+        DETERMINISM_VARIABLE,
+        readDeterminism,
+        DETERMINISM_RULE,
+        'correct it, or remove it: then the code decides',
+      ),
+    }),
   };
   reader.refuseProblems('environment of an operator function');
   return environment;
@@ -83,6 +99,9 @@ export function writeEnvironment(environment: OperatorEnvironment): Record<strin
     HOLDFAST_MAX_PARALLELISM: String(environment.maxParallelism),
     HOLDFAST_SINKS: JSON.stringify(Object.fromEntries(environment.sinks)),
     HOLDFAST_RETENTION_HOURS: String(environment.retentionHours),
+    ...(environment.determinism !== undefined && {
+      [DETERMINISM_VARIABLE]: environment.determinism,
+    }),
   };
 }
 
@@ -109,18 +128,28 @@ export function writeRegistrarEnvironment(
 
 interface VariableReader {
   /** Notes a problem if `read` finds no value. What it returns then never leaves this file. */
-  take<Value>(name: string, read: (text: string) => Value | undefined, expected: string): Value;
+  take<Value>(
+    name: string,
+    read: (text: string) => Value | undefined,
+    expected: string,
+    remedy?: string,
+  ): Value;
   refuseProblems(subject: string): void;
 }
 
 function readVariables(env: Variables): VariableReader {
   const problems: ConfigurationProblem[] = [];
   return {
-    take<Value>(name: string, read: (text: string) => Value | undefined, expected: string) {
+    take<Value>(
+      name: string,
+      read: (text: string) => Value | undefined,
+      expected: string,
+      remedy = REDEPLOY,
+    ) {
       const text = env[name];
       const value = text === undefined ? undefined : read(text);
       if (value === undefined) {
-        problems.push({ name, got: showValue(text), expected, remedy: REDEPLOY });
+        problems.push({ name, got: showValue(text), expected, remedy });
       }
       return value as Value;
     },
@@ -133,6 +162,12 @@ function readVariables(env: Variables): VariableReader {
 const TABLE_RULE = 'the name of a DynamoDB table';
 const BUCKET_RULE = 'the name of an S3 bucket';
 const SINKS_RULE = `a JSON object of sink name → table name, {} if there are none (sink names: ${NAME_RULE})`;
+
+const DETERMINISM_RULE = 'count or strict';
+
+function readDeterminism(text: string): DeterminismSetting | undefined {
+  return text === 'count' || text === 'strict' ? text : undefined;
+}
 
 function readName(text: string): string | undefined {
   return isName(text) ? text : undefined;

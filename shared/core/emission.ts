@@ -46,8 +46,8 @@ export interface Spill {
 }
 
 /**
- * The id of an output (P13): operator # origin # sequence # sub # key hash # step # index. The step is `r` for a record;
- * firings of timers will put theirs in the same place.
+ * The id of an output (P13): operator # origin # sequence # sub # key hash # step # index. The step is `r` for a record, the
+ * time and name of the timer for a firing.
  */
 export function emissionId(
   operator: string,
@@ -55,8 +55,9 @@ export function emissionId(
   keyHash: string,
   emission: Emission,
 ): string {
-  const { sequence, sub } = emission.position;
-  return `${operator}#${origin}#${sequence}#${sub}#${keyHash}#r#${emission.index}`;
+  const { sequence, sub, step } = emission.position;
+  const callback = step === undefined ? 'r' : `${step.time},${step.name}`;
+  return `${operator}#${origin}#${sequence}#${sub}#${keyHash}#${callback}#${emission.index}`;
 }
 
 /** The order of a key's emissions, as text that sorts. */

@@ -1,14 +1,25 @@
 import { HoldfastError } from './errors.ts';
 
 /**
- * A place in one shard: the Kinesis sequence number (decimal text, as Kinesis wrote it) and the index of a record inside
- * a KPL-aggregated one (0 where nothing was aggregated).
+ * A place in one shard: the Kinesis sequence number (decimal text, as Kinesis wrote it), the index of a record inside
+ * a KPL-aggregated one (0 where nothing was aggregated), and, after the record itself, the timers that fire behind it.
  *
  * Positions are ordered along one channel lineage only: siblings do not compare (P6).
  */
 export interface Position {
   readonly sequence: string;
   readonly sub: number;
+  /** A timer that fires right after the record; absent for the record itself. */
+  readonly step?: FiringStep;
+}
+
+/** One firing behind a record. Keys fire by hash, the timers of a key by time and name (P11). */
+export interface FiringStep {
+  readonly keyHash: string;
+  readonly key: string;
+  /** ms since the epoch. */
+  readonly time: number;
+  readonly name: string;
 }
 
 /** Longest sequence number that is accepted, in decimal digits. AWS uses 56. */
@@ -30,7 +41,35 @@ export function comparePositions(a: Position, b: Position): number {
     if (left.length !== right.length) return left.length - right.length;
     return left < right ? -1 : 1;
   }
-  return a.sub - b.sub;
+  return a.sub - b.sub || compareSteps(a.step, b.step);
+}
+
+/** Orders the steps behind one record; the record itself (`undefined`) is first. */
+export function compareSteps(a: FiringStep | undefined, b: FiringStep | undefined): number {
+  if (a === b) return 0;
+  if (a === undefined) return -1;
+  if (b === undefined) return 1;
+  return (
+    compareTexts(a.keyHash, b.keyHash) ||
+    compareTexts(a.key, b.key) ||
+    a.time - b.time ||
+    compareTexts(a.name, b.name)
+  );
+}
+
+/** Orders texts by their code units, the same everywhere. */
+export function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Behind every timer that a record can make due: where a cut stands once all of them have fired. */
+export const endOfFiring: FiringStep = { keyHash: 'g'.repeat(32), key: '', time: 0, name: '' };
+
+/** The record that a position is at or behind. */
+export function recordOf(position: Position): Position {
+  return position.step === undefined
+    ? position
+    : { sequence: position.sequence, sub: position.sub };
 }
 
 /** True where `position` lies beyond `cut`; everything lies beyond the start of a channel (`undefined`). */
@@ -48,23 +87,26 @@ export function laterPosition(
   return comparePositions(a, b) >= 0 ? a : b;
 }
 
-/** Writes a position as `<sequence>.<sub>`; a firing step may follow a second point in later formats. */
-export function formatPosition(position: Position): string {
-  return `${position.sequence}.${position.sub}`;
+/** Writes a position as `<sequence>.<sub>`, a firing behind it as `<sequence>.<sub>.<hash>.<time>.<name>.<key>`. */
+export function formatPosition({ sequence, sub, step }: Position): string {
+  if (step === undefined) return `${sequence}.${sub}`;
+  return `${sequence}.${sub}.${step.keyHash}.${step.time}.${step.name}.${step.key}`;
 }
+
+const positionPattern = /^(\d+)\.(\d+)(?:\.([0-9a-g]{32})\.(-?\d+)\.([^.]*)\.(.*))?$/s;
 
 /** Reads what {@link formatPosition} wrote. */
 export function parsePosition(text: string): Position {
-  const point = text.indexOf('.');
-  const sequence = text.slice(0, point);
-  const sub = Number(text.slice(point + 1));
-  if (point <= 0 || !/^\d+$/.test(sequence) || !Number.isInteger(sub) || sub < 0) {
+  const [, sequence, sub, keyHash, time, name, key] = positionPattern.exec(text) ?? [];
+  if (sequence === undefined) {
     throw new HoldfastError(
       'corrupt',
       `cannot read position ${JSON.stringify(text)}: expected "<sequence number>.<sub-sequence>"`,
     );
   }
-  return { sequence, sub };
+  if (keyHash === undefined) return { sequence, sub: Number(sub) };
+  const step = { keyHash, key: key!, time: Number(time), name: name! };
+  return { sequence, sub: Number(sub), step };
 }
 
 /**
@@ -80,5 +122,23 @@ export function formatSortable(position: Position, index: number): string {
   }
   const sequence = position.sequence.padStart(sequenceDigitsMax, '0');
   const sub = String(position.sub).padStart(7, '0');
-  return `${sequence}.${sub}.${String(index).padStart(6, '0')}`;
+  const counter = String(index).padStart(6, '0');
+  const { step } = position;
+  if (step === undefined) return `${sequence}.${sub}.${counter}`;
+  // Rows are compared within one key, so that time and name order its firings. "t" sorts behind every digit, "!" before
+  // every character of a name.
+  return `${sequence}.${sub}.t${formatSortableTime(step.time)}!${step.name}!${counter}`;
+}
+
+/** Times are shifted by this, so that those before 1970 sort in front. */
+const timeShift = 2 ** 52;
+
+/** Writes a time (ms since the epoch, a whole number) as text whose alphabetical order is that of the times. */
+export function formatSortableTime(time: number): string {
+  return String(time + timeShift).padStart(16, '0');
+}
+
+/** Reads what {@link formatSortableTime} wrote. */
+export function parseSortableTime(text: string): number {
+  return Number(text) - timeShift;
 }

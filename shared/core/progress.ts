@@ -1,5 +1,7 @@
 import type { HashRange } from './key-group.ts';
-import type { Position } from './position.ts';
+import type { FiringStep, Position } from './position.ts';
+import type { TimeDomain } from './timer.ts';
+import type { WatermarkFloor, Watermarks } from './watermark.ts';
 
 /** Where a segment is, and what it must look like. Its object's name follows from channel, generation and these. */
 export interface SegmentReference {
@@ -13,8 +15,7 @@ export interface SegmentReference {
 }
 
 /**
- * How far a channel has committed: the commit point (P7). It has constant size; watermark, `firedUpTo` and `earliest`
- * join it with event time.
+ * How far a channel has committed: the commit point (P7). It has constant size.
  */
 export interface Progress {
   readonly generation: number;
@@ -38,6 +39,16 @@ export interface Progress {
    * committed record, or when our own reader stood at the tip.
    */
   readonly checkedAtMs: number;
+  /** The channel's watermarks after the record at `position`. */
+  readonly watermarks: Watermarks;
+  /** What its keys have seen in the shards before. */
+  readonly floors: readonly WatermarkFloor[];
+  /**
+   * Set while the timers that the record at `position` made due have not all fired: the last one that has, or `none` (P12).
+   */
+  readonly firing: FiringStep | 'none' | undefined;
+  /** No timer of the channel is due before these, ms since the epoch; undefined where none is known (P12). */
+  readonly earliest: Readonly<Record<TimeDomain, number | undefined>>;
   /** The hold that fences this channel (R2). */
   readonly fence: string | undefined;
 }

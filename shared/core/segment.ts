@@ -5,6 +5,8 @@ import { compressZstd, crc32c, decompressZstd } from './platform.ts';
 import { formatPosition, parsePosition, type Position } from './position.ts';
 import type { SegmentReference } from './progress.ts';
 import type { StoredItem } from './stored-item.ts';
+import { packTimer, unpackTimer, type PackedTimer } from './timer.ts';
+import { noWatermarks, type Watermarks } from './watermark.ts';
 
 /*
  * The segment: one immutable changelog object for each unit, with the new item of every key that the unit touched.
@@ -62,6 +64,8 @@ export interface SegmentHeader {
   /** The committed segments before this one, newest first, at most {@link chainReferencesMax}. */
   readonly chain: readonly SegmentReference[];
   readonly ahead: readonly AheadKey[];
+  /** The channel's watermarks at `to`. */
+  readonly watermarks: Watermarks;
   readonly entries: number;
 }
 
@@ -81,6 +85,7 @@ type PackedEntry = [
   states: Uint8Array | null,
   emissions: Uint8Array | null,
   spills: PackedSpill[],
+  timers?: PackedTimer[],
 ];
 
 /** Writes a segment. The same input gives the same entries; the compressed bytes may differ between zstd versions. */
@@ -217,11 +222,12 @@ function packEntry(item: StoredItem): PackedEntry {
     item.states ?? null,
     item.emissions ?? null,
     item.spills.map(packSpill),
+    item.timers.map(packTimer),
   ];
 }
 
 function unpackEntry(row: PackedEntry): StoredItem {
-  const [keyGroup, key, version, position, arrivalMs, states, emissions, spills] = row;
+  const [keyGroup, key, version, position, arrivalMs, states, emissions, spills, timers] = row;
   return {
     keyGroup,
     key,
@@ -231,6 +237,8 @@ function unpackEntry(row: PackedEntry): StoredItem {
     states: states ?? undefined,
     emissions: emissions ?? undefined,
     spills: spills.map(unpackSpill),
+    // Segments from before there were timers end here.
+    timers: (timers ?? []).map(unpackTimer),
   };
 }
 
@@ -258,6 +266,7 @@ function packHeader(
       .slice(0, chainReferencesMax)
       .map((r): PackedReference => [r.number, r.attempt, r.bytes, r.crc]),
     ahead: header.ahead.map(({ key, position }) => [key, formatPosition(position)]),
+    watermarks: [header.watermarks.event ?? null, header.watermarks.arrival ?? null],
     entries,
     index: index.map((b) => [
       b.firstGroup,
@@ -281,6 +290,7 @@ function unpackHeader(packed: unknown): { header: SegmentHeader; index: BlockInd
     to: string;
     chain: PackedReference[];
     ahead: [string, string][];
+    watermarks?: [event: number | null, arrival: number | null];
     entries: number;
     index: [number, number, number, number, number, number, number][];
   };
@@ -294,6 +304,10 @@ function unpackHeader(packed: unknown): { header: SegmentHeader; index: BlockInd
       to: parsePosition(raw.to),
       chain: raw.chain.map(([number, attempt, bytes, crc]) => ({ number, attempt, bytes, crc })),
       ahead: raw.ahead.map(([key, position]) => ({ key, position: parsePosition(position) })),
+      watermarks:
+        raw.watermarks === undefined
+          ? noWatermarks
+          : { event: raw.watermarks[0] ?? undefined, arrival: raw.watermarks[1] ?? undefined },
       entries: raw.entries,
     },
     index: raw.index.map(([firstGroup, lastGroup, offset, bytes, rawBytes, crc, entries]) => ({

@@ -1,5 +1,6 @@
 import type { Spill } from './emission.ts';
 import type { Position } from './position.ts';
+import type { Timer } from './timer.ts';
 
 /**
  * What the state store keeps of one key (P2): its states and, as its own outbox, the emissions that were past progress
@@ -19,6 +20,8 @@ export interface StoredItem {
   /** Packed emissions; undefined for none. */
   readonly emissions: Uint8Array | undefined;
   readonly spills: readonly Spill[];
+  /** Pending timers, in the order in which they fire. The hints that find them are only hints (P12). */
+  readonly timers: readonly Timer[];
 }
 
 /**
@@ -30,7 +33,13 @@ export const itemBytesMax = 390 * 1024;
 /** The size of an item as this rule counts it. */
 export function itemBytes(item: StoredItem): number {
   const spills = item.spills.reduce((sum, spill) => sum + spill.name.length + 120, 0);
+  const timers = item.timers.reduce((sum, timer) => sum + timer.name.length + 12, 0);
   return (
-    item.key.length * 3 + (item.states?.length ?? 0) + (item.emissions?.length ?? 0) + spills + 200
+    timers +
+    item.key.length * 3 +
+    (item.states?.length ?? 0) +
+    (item.emissions?.length ?? 0) +
+    spills +
+    200
   );
 }

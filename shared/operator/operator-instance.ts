@@ -3,25 +3,49 @@ import { HoldfastError } from '../core/errors.ts';
 import { copyPlain } from '../core/plain-value.ts';
 import { formatPosition, type Position } from '../core/position.ts';
 import { seededRandom, type RandomSource } from '../core/random.ts';
+import type { Timer } from '../core/timer.ts';
+import { enterOperator, leaveOperator, type DeterminismGuard } from './determinism-guard.ts';
+import { createTimers, type TimerCursor } from './key-timers.ts';
 import { createHandles, type LiveStates, type StateCursor } from './key-state.ts';
 import type { Operator, OperatorContext } from './operator.ts';
 import { onlyRow, type SinkDescriptor } from './sink.ts';
 
-/** One event with what the context tells of it. */
-export interface EventInput {
+/** What the context tells of a callback. */
+export interface CallbackInput {
   readonly key: string;
   readonly position: Position;
   readonly arrivalMs: number;
+}
+
+/** One event with what the context tells of it. */
+export interface EventInput extends CallbackInput {
   readonly event: unknown;
 }
 
 /** An operator made ready to run: one context and one set of state handles, used for every record. */
 export interface OperatorInstance {
   /**
-   * Runs `process` for one event on the states of its key, which it changes in place, and appends what was emitted to
-   * `emissions`. Where it throws, both may be half-changed: throw them away.
+   * Runs `process` for one event on the states and timers of its key, which it changes in place, and appends what was
+   * emitted to `emissions`. Where it throws, all may be half-changed: throw them away.
    */
-  processEvent(input: EventInput, live: LiveStates, emissions: Emission[]): void;
+  processEvent(input: EventInput, live: LiveStates, emissions: Emission[], time?: KeyTime): void;
+
+  /** Runs `onTimer` likewise, for a timer that has been taken out of the key's timers. */
+  fireTimer(
+    input: CallbackInput,
+    timer: Timer,
+    live: LiveStates,
+    emissions: Emission[],
+    time: KeyTime,
+  ): void;
+}
+
+/** What a callback sees of time, for one key. */
+export interface KeyTime {
+  /** Pending timers, in the order in which they fire; changed in place. */
+  readonly timers: Timer[];
+  /** Event-time watermark, ms since the epoch. */
+  readonly watermark: number | undefined;
 }
 
 interface LooseOutput {
@@ -34,15 +58,22 @@ interface LooseOutput {
 /** UTF-16 units: at three bytes each they fit into a sort key of 1,024 bytes. */
 const rowKeyCharactersMax = 340;
 
-export function createOperatorInstance(operator: Operator): OperatorInstance {
+/** @param guard watches the callbacks; undefined leaves them alone */
+export function createOperatorInstance(
+  operator: Operator,
+  guard?: DeterminismGuard,
+): OperatorInstance {
   const cursor: StateCursor = { live: [] };
   const handles = createHandles(operator, cursor);
-  let current: EventInput | undefined;
+  const timerCursor: TimerCursor = { timers: [], firingTime: undefined };
+  const timers = createTimers(operator, timerCursor);
+  let current: CallbackInput | undefined;
+  let watermark: number | undefined;
   let collected: Emission[] = [];
   let index = 0;
   let random: RandomSource | undefined;
 
-  const running = (): EventInput => {
+  const running = (): CallbackInput => {
     if (current !== undefined) return current;
     throw new HoldfastError(
       'invalid',
@@ -57,10 +88,25 @@ export function createOperatorInstance(operator: Operator): OperatorInstance {
     get position() {
       return running().position;
     },
+    get watermark() {
+      running();
+      return watermark;
+    },
     state: handles,
+    timers: {
+      register: (timer) => {
+        running();
+        timers.register(timer);
+      },
+      cancel: (name, domain) => {
+        running();
+        timers.cancel(name, domain);
+      },
+    },
     now: () => running().arrivalMs,
     random: () => {
       const input = running();
+      // The position says which callback it is: the record, or the time and name of the timer.
       random ??= seededRandom(`${input.key}\u0000${formatPosition(input.position)}\u0000r`);
       return random();
     },
@@ -94,21 +140,47 @@ export function createOperatorInstance(operator: Operator): OperatorInstance {
     },
   };
 
+  const run = (
+    input: CallbackInput,
+    live: LiveStates,
+    emissions: Emission[],
+    time: KeyTime,
+    callback: () => unknown,
+  ): void => {
+    current = input;
+    cursor.live = live;
+    timerCursor.timers = time.timers;
+    watermark = time.watermark;
+    collected = emissions;
+    index = 0;
+    random = undefined;
+    const outer = enterOperator(guard);
+    try {
+      const returned = callback();
+      if (returned instanceof Promise) throw asynchronous(operator.id, returned);
+    } finally {
+      current = undefined;
+      leaveOperator(guard, outer);
+    }
+  };
+
   return {
-    processEvent(input, live, emissions) {
-      current = input;
-      cursor.live = live;
-      collected = emissions;
-      index = 0;
-      random = undefined;
-      try {
-        const returned: unknown = operator.process(input.event, context);
-        if (returned instanceof Promise) throw asynchronous(operator.id, returned);
-      } finally {
-        current = undefined;
-      }
+    processEvent(input, live, emissions, time = noTime()) {
+      timerCursor.firingTime = undefined;
+      run(input, live, emissions, time, () => operator.process(input.event, context));
+    },
+    fireTimer(input, timer, live, emissions, time) {
+      timerCursor.firingTime = timer.time;
+      const { name, time: dueAt, domain } = timer;
+      run(input, live, emissions, time, () =>
+        operator.onTimer?.({ name, time: dueAt, domain }, context),
+      );
     },
   };
+}
+
+function noTime(): KeyTime {
+  return { timers: [], watermark: undefined };
 }
 
 /**

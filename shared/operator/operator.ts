@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Position } from '../core/position.ts';
+import type { TimeDomain } from '../core/timer.ts';
 import type { Output, Removal, SinkDescriptor, SinkDescriptors } from './sink.ts';
 import type { StateDescriptor, StateDescriptors, StateHandles } from './state.ts';
 
@@ -16,8 +17,59 @@ export interface OperatorContext<States, Sinks> {
   now(): number;
   /** A number in [0, 1), the same in every replay: seeded by key and position. */
   random(): number;
+  /**
+   * The event-time watermark of the key, ms since the epoch: in `process` the one before the event; undefined before the
+   * first event of the channel, or where the operator has no event time.
+   */
+  readonly watermark: number | undefined;
+  readonly timers: Timers;
   /** Hands an output to a sink; it becomes visible once the state that belongs to it is committed. */
   emit(output: Output<Sinks> | Removal<Sinks>): void;
+}
+
+/** The timers of the key that is being processed. */
+export interface Timers {
+  /**
+   * Calls `onTimer` once the watermark has reached `time` (ms since the epoch, a whole number). A key has one timer of a
+   * name and domain: registering it again moves it. A time that has passed fires right after this event; registered in
+   * `onTimer`, it fires behind the timer that is firing, at the earliest one millisecond after it.
+   */
+  register(timer: {
+    /** 1 to 120 letters, digits, ":", "_" and "-". */
+    readonly name: string;
+    readonly time: number;
+    /**
+     * `event` waits for the event-time watermark, `arrival` for the time at which records arrive in the shard.
+     *
+     * @default 'event'
+     */
+    readonly domain?: TimeDomain;
+  }): void;
+  /** Takes a timer away; does nothing where there is none. */
+  cancel(name: string, domain?: TimeDomain): void;
+}
+
+/** A timer that fires. */
+export interface FiredTimer {
+  readonly name: string;
+  /** The time it was registered for, ms since the epoch. */
+  readonly time: number;
+  readonly domain: TimeDomain;
+}
+
+/** How an operator tells time from its events. A contract: another one needs a new generation. */
+export interface EventTime<Event> {
+  /** ms since the epoch. */
+  readonly time: (event: Event) => number;
+  /** How late an event may come after one with a later time, ms: the watermark follows this far behind. */
+  readonly outOfOrdernessMs: number;
+  /**
+   * How far ahead of its arrival an event's time may lie, ms. What lies beyond goes to the dead letters: one absurd time
+   * would push the watermark past everything.
+   *
+   * @default 24 hours
+   */
+  readonly maxFutureSkewMs?: number;
 }
 
 /** What `defineOperator` takes. */
@@ -46,6 +98,10 @@ export interface OperatorDefinition<
    * What it throws is retried, then the event goes to the dead letters and the key's state stays as it was.
    */
   process(event: z.output<Schema>, ctx: OperatorContext<States, Sinks>): void;
+  /** @default no event time: `event` timers are refused */
+  readonly eventTime?: EventTime<z.output<Schema>>;
+  /** Called for each timer of a key that has become due, by time and name. The same rules as for `process`. */
+  onTimer?(timer: FiredTimer, ctx: OperatorContext<States, Sinks>): void;
 }
 
 /** An operator as the runtime runs it; its event and context types are inside. */
@@ -58,7 +114,12 @@ export interface Operator {
   parse(data: Uint8Array): unknown;
   key(event: unknown): string;
   process(event: unknown, ctx: OperatorContext<unknown, unknown>): void;
+  readonly eventTime: Required<EventTime<unknown>> | undefined;
+  readonly onTimer:
+    ((timer: FiredTimer, ctx: OperatorContext<unknown, unknown>) => void) | undefined;
 }
+
+const dayMs = 24 * 3600 * 1000;
 
 const namePattern = /^[a-z][a-z0-9-]{0,62}$/;
 const statePattern = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
@@ -92,7 +153,29 @@ export function defineOperator<
     parse: (data) => schema.parse(decode(data)),
     key,
     process,
+    eventTime: readEventTime(definition.id, definition.eventTime),
+    onTimer:
+      definition.onTimer === undefined
+        ? undefined
+        : (timer, ctx) => {
+            definition.onTimer?.(timer, ctx as OperatorContext<States, Sinks>);
+          },
   };
+}
+
+function readEventTime<Event>(
+  id: string,
+  eventTime: EventTime<Event> | undefined,
+): Required<EventTime<unknown>> | undefined {
+  if (eventTime === undefined) return undefined;
+  const { time, outOfOrdernessMs, maxFutureSkewMs = dayMs } = eventTime;
+  for (const [name, value] of Object.entries({ outOfOrdernessMs, maxFutureSkewMs })) {
+    if (Number.isInteger(value) && value >= 0) continue;
+    throw new RangeError(
+      `operator ${id}: ${name} is ${value}, expected a whole number of milliseconds from 0`,
+    );
+  }
+  return { time: time as (event: unknown) => number, outOfOrdernessMs, maxFutureSkewMs };
 }
 
 function parseJson(data: Uint8Array): unknown {

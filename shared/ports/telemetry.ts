@@ -13,6 +13,9 @@ export interface Counters {
   segmentBytes: number;
   progressConflicts: number;
   catchUpRecords: number;
+  timersFired: number;
+  /** Calls in operators of what differs from run to run. */
+  nonDeterministicCalls: number;
 }
 
 export function zeroCounters(): Counters {
@@ -30,6 +33,8 @@ export function zeroCounters(): Counters {
     segmentBytes: 0,
     progressConflicts: 0,
     catchUpRecords: 0,
+    timersFired: 0,
+    nonDeterministicCalls: 0,
   };
 }
 

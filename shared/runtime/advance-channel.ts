@@ -1,12 +1,20 @@
-import { growSpan, planAttempt } from '../core/suspicion.ts';
+import { growSpan, planAttempt, type AttemptHistory } from '../core/suspicion.ts';
 import { HoldfastError, unreachable } from '../core/errors.ts';
-import { isPast } from '../core/position.ts';
+import {
+  comparePositions,
+  isPast,
+  recordOf,
+  type FiringStep,
+  type Position,
+} from '../core/position.ts';
 import { adoptProgress, distrustSession, type ChannelSession } from './channel-session.ts';
 import { commitUnit } from './commit-unit.ts';
 import { hasTimeFor, type Deadline } from './deadline.ts';
 import { condemnRecord, type InputRecord } from './decode-records.ts';
 import { forgetItems } from './environment-memory.ts';
 import type { OperatorRuntime } from './operator-runtime.ts';
+import type { UnitFailure } from './run-unit.ts';
+import type { TimerVerdict, UnitLimits } from './unit.ts';
 import { createSuspicionLog, type SuspicionLog } from './suspicion-log.ts';
 
 /** `handBack`: everything up to progress is committed, the rest has to be delivered again. */
@@ -47,44 +55,51 @@ async function advance(
   let span = spanMax;
   let rest = dropCommitted(session, records);
   let superseded = 0;
-  /** Ends the next unit before a record that is known to fail. */
-  let unitEnd: number | undefined;
+  let bound: UnitBound = {};
 
-  while (rest.length > 0) {
-    if (session.progress.isFinished) {
-      throw new HoldfastError(
-        'internal',
-        `channel ${session.id} is finished at ${session.progress.position?.sequence ?? 'its start'}, but record ${rest[0]!.position.sequence} came after it`,
-      );
-    }
+  while (rest.length > 0 || session.progress.firing !== undefined) {
+    refuseAfterEnd(session, rest);
     if (!hasTimeFor(deadline, settings.deadlineReserveMs)) {
       return {
         kind: 'handBack',
         reason: 'the invocation has too little time left for another unit',
       };
     }
-    const plan = planAttempt({
-      position: session.progress.position,
-      history: session.isWarm ? suspicions.known() : await suspicions.read(),
-      isWarm: session.isWarm,
-      span,
-      spanMax,
-      attemptsMax: settings.attemptsMax,
-      id: suspicions.id,
-    });
-    if (plan.kind === 'condemn') {
-      // Alone, so that nothing can undo the verdict once its turn has come.
-      rest = condemnFirst(rest, plan.reason);
-      unitEnd = 1;
-    } else {
-      span = plan.span;
-      if (plan.announcement !== undefined) await suspicions.announce(plan.announcement);
+    const history = session.isWarm ? suspicions.known() : await suspicions.read();
+    const facts = { history, isWarm: session.isWarm, spanMax, id: suspicions.id };
+    const { attemptsMax } = settings;
+    const { position, firing } = session.progress;
+    let isTimerAlone = firing !== undefined && isAboutTimer(history, position);
+    if (!isTimerAlone) {
+      const plan = planAttempt({ ...facts, position, span, attemptsMax });
+      if (plan.kind === 'run') span = plan.span;
+      isTimerAlone = firing !== undefined && (plan.kind === 'condemn' || plan.span === 1);
+      if (plan.kind === 'condemn' && !isTimerAlone) {
+        // Alone, so that nothing can undo the verdict once its turn has come.
+        rest = condemnFirst(rest, plan.reason);
+        bound = { records: 1, firings: 0 };
+      } else if (plan.kind === 'run' && plan.announcement !== undefined && !isTimerAlone) {
+        await suspicions.announce(plan.announcement);
+      }
     }
-    const unit = cutUnit(rest, Math.min(unitEnd ?? span, span), settings.unitBytesMax);
-    unitEnd = undefined;
+    if (isTimerAlone) span = 1;
+    const { unit, limits } = boundUnit(session, rest, span, bound, settings.unitBytesMax);
+    bound = {};
     const outcome = await commitUnit(runtime, session, unit, {
       deadline,
+      limits,
       ...(span === 1 ? { afterRun: () => suspicions.settle() } : {}),
+      ...(isTimerAlone
+        ? {
+            beforeFirstTimer: async (timer: Position) => {
+              // Each timer has a history of its own, under the position at which it fires.
+              const plan = planAttempt({ ...facts, position: timer, span: 1, attemptsMax });
+              if (plan.kind === 'condemn') return plan.reason;
+              if (plan.announcement !== undefined) await suspicions.announce(plan.announcement);
+              return undefined;
+            },
+          }
+        : {}),
     });
     switch (outcome.kind) {
       case 'committed':
@@ -105,23 +120,28 @@ async function advance(
         suspicions.forget();
         break;
       case 'failed': {
+        const { failure } = outcome;
         forgetItems(session.memory);
-        const at = rest.indexOf(outcome.failure.record);
-        const first = startOfKinesisRecord(rest, at);
-        if (first > 0) {
-          unitEnd = first;
+        const prefix = boundBefore(session, rest, failure);
+        if (prefix !== undefined) {
+          bound = prefix;
           break;
         }
-        const isCondemned = await suspicions.recordThrow(outcome.failure.reason);
+        const { step } = failure.position;
+        const at = step === undefined ? session.progress.position : failure.position;
+        const isCondemned = await suspicions.recordThrow(at, failure.reason);
         if (!isCondemned) {
-          const { sequence } = outcome.failure.record.position;
           return {
             kind: 'handBack',
-            reason: `record ${sequence} failed: ${outcome.failure.reason}; it is tried ${settings.attemptsMax} times`,
+            reason: `${describeFailing(failure)} failed: ${failure.reason}; it is tried ${settings.attemptsMax} times`,
           };
         }
-        rest = condemnAt(rest, at, outcome.failure.reason);
-        unitEnd = 1;
+        if (step === undefined) {
+          rest = condemnAt(rest, rest.indexOf(failure.record!), failure.reason);
+          bound = { records: 1 };
+        } else {
+          bound = { records: 0, firings: 1, verdict: { step, reason: failure.reason } };
+        }
         break;
       }
       default:
@@ -129,6 +149,78 @@ async function advance(
     }
   }
   return { kind: 'done' };
+}
+
+/** True for the history of a timer that fires behind the record at a position. */
+function isAboutTimer(
+  history: AttemptHistory | undefined,
+  position: Position | undefined,
+): boolean {
+  if (history?.position?.step === undefined || position === undefined) return false;
+  return comparePositions(recordOf(history.position), recordOf(position)) === 0;
+}
+
+/** What the next unit may hold, besides what its span allows. */
+interface UnitBound {
+  /** Records in it; 0 leaves the timers behind the last committed record alone. */
+  readonly records?: number;
+  readonly firings?: number;
+  readonly before?: FiringStep;
+  readonly verdict?: TimerVerdict;
+}
+
+/** Most timers that fire in one unit. */
+const firingsMax = 10_000;
+
+function boundUnit(
+  session: ChannelSession,
+  rest: readonly InputRecord[],
+  span: number,
+  bound: UnitBound,
+  bytesMax: number,
+): { unit: readonly InputRecord[]; limits: UnitLimits } {
+  const isFiring = session.progress.firing !== undefined;
+  // One record alone, and then its timers one by one: so that each of them can be told from all others.
+  const isAlone = span === 1;
+  const recordsMax = isFiring ? 0 : Math.min(bound.records ?? span, span);
+  const unit = recordsMax === 0 ? [] : cutUnit(rest, recordsMax, bytesMax);
+  const alone = isFiring ? 1 : 0;
+  const limits: UnitLimits = {
+    firingsMax: bound.firings ?? (isAlone ? alone : firingsMax),
+    ...(bound.before === undefined ? {} : { before: bound.before }),
+    ...(bound.verdict === undefined ? {} : { verdict: bound.verdict }),
+  };
+  return { unit, limits };
+}
+
+/** The unit that ends before what has failed; undefined where nothing comes before it. */
+function boundBefore(
+  session: ChannelSession,
+  rest: readonly InputRecord[],
+  failure: UnitFailure,
+): UnitBound | undefined {
+  const { position, record, isFirst } = failure;
+  const isFiring = session.progress.firing !== undefined;
+  if (position.step === undefined) {
+    const first = startOfKinesisRecord(rest, rest.indexOf(record!));
+    return first > 0 || isFiring ? { records: first } : undefined;
+  }
+  if (isFirst) return undefined;
+  const records = record === undefined ? 0 : rest.indexOf(record) + 1;
+  return { records, before: position.step };
+}
+
+function describeFailing({ position }: UnitFailure): string {
+  if (position.step === undefined) return `record ${position.sequence}`;
+  return `timer ${position.step.name} of key ${JSON.stringify(position.step.key)}`;
+}
+
+function refuseAfterEnd(session: ChannelSession, rest: readonly InputRecord[]): void {
+  if (!session.progress.isFinished || rest.length === 0) return;
+  throw new HoldfastError(
+    'internal',
+    `channel ${session.id} is finished at ${session.progress.position?.sequence ?? 'its start'}, but record ${rest[0]!.position.sequence} came after it`,
+  );
 }
 
 /** The first `span` Kinesis records, fewer where their bytes are too many, always one; an aggregated record is never cut. */

@@ -62,6 +62,7 @@ export function buildItem(
     states,
     emissions: spill === undefined ? packed : undefined,
     spills: spill === undefined ? [] : [spill.reference],
+    timers: run.timers,
   };
   if (itemBytes(item) > itemBytesMax) {
     return {

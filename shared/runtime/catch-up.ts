@@ -86,6 +86,9 @@ async function finishChannel(
 ): Promise<EndOfShardOutcome> {
   for (let tries = 0; tries < finishTriesMax; tries += 1) {
     if (session.progress.isFinished) return { kind: 'finished' };
+    if (session.progress.firing !== undefined) {
+      return { kind: 'notYet', reason: `shard ${session.shard.shardId} still has timers to fire` };
+    }
     const nowMs = runtime.system.now();
     const other = await commitProgress(runtime, session, {
       ...session.progress,

@@ -1,5 +1,13 @@
 import { HoldfastError, isHoldfastError } from '../core/errors.ts';
-import { isPast, laterPosition, type Position } from '../core/position.ts';
+import {
+  comparePositions,
+  isPast,
+  laterPosition,
+  recordOf,
+  type Position,
+} from '../core/position.ts';
+import type { TimeDomain } from '../core/timer.ts';
+import { earlierTime } from '../core/watermark.ts';
 import { crc32c } from '../core/platform.ts';
 import type { Progress, SegmentReference } from '../core/progress.ts';
 import {
@@ -14,21 +22,17 @@ import type { ChannelSession } from './channel-session.ts';
 import type { Deadline } from './deadline.ts';
 import type { InputRecord } from './decode-records.ts';
 import { rememberItem, trimMemory } from './environment-memory.ts';
+import { earliestAfter } from './due-keys.ts';
 import { expireTombstones } from './expire-tombstones.ts';
 import { flushOutputs } from './flush-outputs.ts';
+import { insertHints, removeFiredHints } from './timer-hints.ts';
 import { segmentName } from './object-names.ts';
 import type { OperatorRuntime } from './operator-runtime.ts';
 import type { KeyRun } from './run-key.ts';
-import {
-  gatherUnit,
-  loadUnit,
-  reloadRuns,
-  rerunKey,
-  runUnit,
-  stateScope,
-  type RecordFailure,
-  type Unit,
-} from './unit.ts';
+import { earliestTimers } from './run-key.ts';
+import { findFirstTimer, rerunKey, runUnit, type UnitFailure } from './run-unit.ts';
+import { stateScope } from './state-scope.ts';
+import { gatherUnit, loadUnit, reloadRuns, type Unit, type UnitLimits } from './unit.ts';
 
 /**
  * - `committed`: progress stands at the end of `records`, which may be fewer than were given.
@@ -38,10 +42,13 @@ import {
 export type UnitOutcome =
   | { readonly kind: 'committed'; readonly records: number }
   | { readonly kind: 'superseded'; readonly progress: Progress }
-  | { readonly kind: 'failed'; readonly failure: RecordFailure };
+  | { readonly kind: 'failed'; readonly failure: UnitFailure };
 
 export interface UnitOptions {
   readonly deadline: Deadline;
+  readonly limits: UnitLimits;
+  /** Called with the first timer of a unit without records, before it fires; a text is the verdict on it. */
+  readonly beforeFirstTimer?: (position: Position) => Promise<string | undefined>;
   /** Called once the operator has run all records, before anything is written. */
   readonly afterRun?: () => Promise<void>;
 }
@@ -56,7 +63,8 @@ const commitTriesMax = 5;
  * Runs and commits one unit. This is the only place that knows the order of writes (P1), each acknowledged before the
  * next begins:
  *
- *   spilled emissions → states → { outputs of the winning items ∥ segment of the winning items } → progress
+ *   spilled emissions → states → { outputs of the winning items ∥ segment of the winning items ∥ hints of their timers }
+ *   → progress → removal of fired hints
  *
  * Dying between any two of them is harmless: items carry the position that they have reached, so that the next attempt,
  * however it cuts the records, skips what is in and publishes what the winning items say.
@@ -67,8 +75,9 @@ export async function commitUnit(
   records: readonly InputRecord[],
   options: UnitOptions,
 ): Promise<UnitOutcome> {
-  const unit = gatherUnit(runtime, session, records);
+  const unit = await gatherUnit(runtime, session, records, options.limits);
   await loadUnit(runtime, session, unit);
+  await judgeFirstTimer(session, unit, options);
   const failure = runUnit(runtime, session, unit, options.deadline);
   if (failure !== undefined) return { kind: 'failed', failure };
   await options.afterRun?.();
@@ -77,33 +86,71 @@ export async function commitUnit(
   const refused = await writeStates(runtime, session, unit, attempt);
   if (refused !== undefined) return { kind: 'failed', failure: refused };
 
-  const last = unit.records[unit.records.length - 1]!;
-  const end = last.position;
-  const ahead = findAhead(unit, end);
+  const { end } = unit;
+  const ahead = findAhead(unit, end.position!);
   const [head] = await Promise.all([
-    writeSegment(runtime, session, unit, { to: end, ahead, attempt }),
-    flushOutputs(runtime, session, unit.runs.values(), end),
+    writeSegment(runtime, session, unit, { to: end.position!, ahead, attempt }),
+    flushOutputs(runtime, session, unit.runs.values(), end.position!),
+    insertHints(runtime, session, unit),
   ]);
 
-  const next: Progress = {
-    ...session.progress,
-    version: session.progress.version + 1,
-    position: end,
-    attempt,
-    head,
-    aheadMax: ahead.reduce<Position | undefined>(
-      (max, a) => laterPosition(max, a.position),
-      undefined,
-    ),
-    committedAtMs: runtime.system.now(),
-    checkedAtMs: Math.max(session.progress.checkedAtMs, last.arrivalMs),
-  };
+  const next = nextProgress(runtime, session, unit, { attempt, head, ahead });
   const other = await commitProgress(runtime, session, next);
   if (other !== undefined) return { kind: 'superseded', progress: other };
 
   rememberUnit(runtime, session, unit, next, ahead);
-  await expireTombstones(runtime, session, unit.runs.values(), end);
+  await removeFiredHints(runtime, session, unit);
+  await expireTombstones(runtime, session, unit.runs.values(), end.position!);
   return { kind: 'committed', records: unit.records.length };
+}
+
+async function judgeFirstTimer(
+  session: ChannelSession,
+  unit: Unit,
+  { beforeFirstTimer }: UnitOptions,
+): Promise<void> {
+  if (beforeFirstTimer === undefined) return;
+  const first = findFirstTimer(session, unit);
+  if (first?.step === undefined) return;
+  const reason = await beforeFirstTimer(first);
+  if (reason !== undefined) unit.limits = { ...unit.limits, verdict: { step: first.step, reason } };
+}
+
+function nextProgress(
+  runtime: OperatorRuntime,
+  session: ChannelSession,
+  unit: Unit,
+  made: {
+    readonly attempt: string;
+    readonly head: SegmentReference;
+    readonly ahead: readonly AheadKey[];
+  },
+): Progress {
+  const { position, watermarks, firing } = unit.end;
+  const aheadMax = made.ahead.reduce<Position | undefined>(
+    (max, a) => laterPosition(max, a.position),
+    undefined,
+  );
+  const touched: Record<TimeDomain, number | undefined> = { event: undefined, arrival: undefined };
+  for (const run of unit.runs.values()) {
+    const earliest = earliestTimers(run);
+    touched.event = earlierTime(touched.event, earliest.event);
+    touched.arrival = earlierTime(touched.arrival, earliest.arrival);
+  }
+  const arrivalMs = unit.records.at(-1)?.arrivalMs ?? 0;
+  return {
+    ...session.progress,
+    version: session.progress.version + 1,
+    position,
+    attempt: made.attempt,
+    head: made.head,
+    aheadMax,
+    watermarks,
+    firing,
+    earliest: earliestAfter(session, unit.due, watermarks, firing !== undefined, touched),
+    committedAtMs: runtime.system.now(),
+    checkedAtMs: Math.max(session.progress.checkedAtMs, arrivalMs),
+  };
 }
 
 /**
@@ -153,7 +200,7 @@ async function writeStates(
   session: ChannelSession,
   unit: Unit,
   attempt: string,
-): Promise<RecordFailure | undefined> {
+): Promise<UnitFailure | undefined> {
   const scope = stateScope(runtime, session);
   let pending = [...unit.runs.values()].filter((run) => run.isDirty);
   for (let round = 0; round < conflictRoundsMax; round += 1) {
@@ -161,7 +208,7 @@ async function writeStates(
     const items: StoredItem[] = [];
     for (const run of pending) {
       const built = buildItem(runtime, session, run, attempt);
-      if (built.kind === 'refused') return { record: lastApplied(run), reason: built.reason };
+      if (built.kind === 'refused') return refusalOf(session, unit, run, built.reason);
       if (built.spill !== undefined)
         await runtime.objects.create(built.spill.name, built.spill.bytes);
       items.push(built.item);
@@ -183,7 +230,7 @@ async function writeStates(
     if (losers.length === 0) return undefined;
     await reloadRuns(runtime, session, losers, unit.from);
     for (const run of losers) {
-      const failure = rerunKey(runtime, session, run);
+      const failure = rerunKey(runtime, session, unit, run);
       if (failure !== undefined) return failure;
     }
     pending = losers.filter((run) => run.isDirty);
@@ -214,6 +261,7 @@ async function writeSegment(
       to,
       chain: session.memory.chain,
       ahead,
+      watermarks: unit.end.watermarks,
       entries: items.length,
     },
     items,
@@ -264,18 +312,20 @@ function rememberUnit(
   for (const run of unit.runs.values()) {
     if (run.stored === undefined) continue;
     const emissions = run.emissions.filter((e) => isPast(e.position, next.position));
-    rememberItem(memory, { item: run.stored, live: run.live, emissions });
+    const { stored, live } = run;
+    rememberItem(memory, { item: stored, live, emissions, hinted: earliestTimers(run) });
   }
   trimMemory(runtime.memory, memory, runtime.settings.cacheBytesMax);
 }
 
-function lastApplied(run: KeyRun): InputRecord {
-  const record = run.records.findLast(({ position }) => !isPast(position, run.position));
-  if (record === undefined) {
-    throw new HoldfastError(
-      'internal',
-      `key ${run.place.key} is written though none of its records ran`,
-    );
-  }
-  return record;
+/** A key whose item cannot be written: what it applied last is what made it so. */
+function refusalOf(session: ChannelSession, unit: Unit, run: KeyRun, reason: string): UnitFailure {
+  const position = run.position!;
+  const behind = recordOf(position);
+  const record = unit.records.find((r) => comparePositions(r.position, behind) === 0);
+  const isFirst =
+    position.step === undefined
+      ? unit.records.length === 1 && session.progress.firing === undefined
+      : unit.limits.firingsMax === 1 && session.progress.firing !== undefined;
+  return { position, record, reason, isFirst };
 }

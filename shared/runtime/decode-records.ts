@@ -6,15 +6,22 @@ import {
   type Shard,
 } from '../core/channel.ts';
 import { describeThrown } from '../core/errors.ts';
+import { decodeHeartbeat } from '../core/heartbeat.ts';
 import { isOwnedBy, keyGroupOf } from '../core/key-group.ts';
 import type { Position } from '../core/position.ts';
+import type { Operator } from '../operator/operator.ts';
 import type { StreamRecord } from '../ports/shard-reader.ts';
 import { rememberPlace, type ChannelMemory, type KeyPlace } from './environment-memory.ts';
 import type { OperatorRuntime } from './operator-runtime.ts';
 
 /** Why a record cannot be processed, ever. */
 export type PoisonReason =
-  'undecodable' | 'foreign-partition-key' | 'foreign-hash-key' | 'too-large' | 'operator-failed';
+  | 'undecodable'
+  | 'foreign-partition-key'
+  | 'foreign-hash-key'
+  | 'too-large'
+  | 'bad-event-time'
+  | 'operator-failed';
 
 export interface Verdict {
   readonly reason: PoisonReason;
@@ -32,6 +39,10 @@ export interface InputRecord {
   readonly data: Uint8Array;
   readonly event: unknown;
   readonly verdict: Verdict | undefined;
+  /** What the record says of event time: its own less the allowed out-of-orderness; undefined where it has no say (P11). */
+  readonly eventWatermark: number | undefined;
+  /** A record that only says how late it is: no key's, and no event. */
+  readonly isHeartbeat: boolean;
   /** Ends a Kinesis record: the only places where a unit may end. */
   readonly isEndOfRecord: boolean;
 }
@@ -78,56 +89,95 @@ function decodeOne(
   { sub, isEndOfRecord }: { readonly sub: number; readonly isEndOfRecord: boolean },
 ): InputRecord {
   const position = { sequence: record.sequence, sub };
-  let place = placeOf(decoder, partitionKey);
-  let event: unknown;
-  let verdict: Verdict | undefined;
-  if (!place.isOwned) {
-    verdict = {
-      reason: 'foreign-hash-key',
-      message: `partition key ${JSON.stringify(partitionKey)} does not belong to shard ${decoder.shard.shardId}; put records without ExplicitHashKey`,
-    };
-    place = foreignPlace(decoder);
-  } else if (data.length > decoder.runtime.settings.recordBytesMax) {
-    verdict = {
-      reason: 'too-large',
-      message: `the record has ${data.length} bytes, at most ${decoder.runtime.settings.recordBytesMax} are processed; raise recordBytesMax or send less`,
-    };
-  } else {
-    const parsed = parseEvent(decoder.runtime, partitionKey, data);
-    event = parsed.event;
-    verdict = parsed.verdict;
-  }
   const { arrivalMs } = record;
+  const common = { position, partitionKey, arrivalMs, data, isEndOfRecord };
+  const heartbeat = decodeHeartbeat(data);
+  if (heartbeat !== undefined) {
+    const place = foreignPlace(decoder);
+    const nothing = { event: undefined, verdict: undefined };
+    return {
+      ...common,
+      ...nothing,
+      key: place.key,
+      place,
+      eventWatermark: heartbeat,
+      isHeartbeat: true,
+    };
+  }
+  const own = placeOf(decoder, partitionKey);
+  const place = own.isOwned ? own : foreignPlace(decoder);
+  const parsed = own.isOwned
+    ? parseEvent(decoder.runtime, partitionKey, data, arrivalMs)
+    : refuse(
+        'foreign-hash-key',
+        `partition key ${JSON.stringify(partitionKey)} does not belong to shard ${decoder.shard.shardId}; put records without ExplicitHashKey`,
+      );
   return {
-    position,
+    ...common,
     key: place.key,
     place,
-    partitionKey,
-    arrivalMs,
-    data,
-    event,
-    verdict,
-    isEndOfRecord,
+    event: parsed.event,
+    verdict: parsed.verdict,
+    eventWatermark: parsed.eventWatermark,
+    isHeartbeat: false,
   };
 }
 
+interface ParsedEvent {
+  readonly event: unknown;
+  readonly verdict: Verdict | undefined;
+  readonly eventWatermark: number | undefined;
+}
+
 function parseEvent(
-  { operator }: OperatorRuntime,
+  { operator, settings }: OperatorRuntime,
   partitionKey: string,
   data: Uint8Array,
-): { event: unknown; verdict: Verdict | undefined } {
+  arrivalMs: number,
+): ParsedEvent {
+  if (data.length > settings.recordBytesMax) {
+    return refuse(
+      'too-large',
+      `the record has ${data.length} bytes, at most ${settings.recordBytesMax} are processed; raise recordBytesMax or send less`,
+    );
+  }
   try {
     const event = operator.parse(data);
     const key = operator.key(event);
-    if (key === partitionKey) return { event, verdict: undefined };
-    const message = `the event's key is ${JSON.stringify(key)}, its partition key is ${JSON.stringify(partitionKey)}; operator ${operator.id} needs them equal, put the record under its key`;
-    return { event: undefined, verdict: { reason: 'foreign-partition-key', message } };
+    if (key !== partitionKey) {
+      return refuse(
+        'foreign-partition-key',
+        `the event's key is ${JSON.stringify(key)}, its partition key is ${JSON.stringify(partitionKey)}; operator ${operator.id} needs them equal, put the record under its key`,
+      );
+    }
+    return readEventTime(operator, event, arrivalMs);
   } catch (thrown) {
-    return {
-      event: undefined,
-      verdict: { reason: 'undecodable', message: describeThrown(thrown) },
-    };
+    return refuse('undecodable', describeThrown(thrown));
   }
+}
+
+function readEventTime(operator: Operator, event: unknown, arrivalMs: number): ParsedEvent {
+  const { eventTime } = operator;
+  if (eventTime === undefined) return { event, verdict: undefined, eventWatermark: undefined };
+  const time = eventTime.time(event);
+  if (!Number.isFinite(time)) {
+    return refuse(
+      'bad-event-time',
+      `the event's time is ${String(time)}, expected milliseconds since the epoch`,
+    );
+  }
+  if (time - arrivalMs > eventTime.maxFutureSkewMs) {
+    return refuse(
+      'bad-event-time',
+      `the event's time ${time} lies ${time - arrivalMs} ms after its arrival, at most ${eventTime.maxFutureSkewMs} are believed; mend the producer's clock or raise maxFutureSkewMs`,
+    );
+  }
+  const eventWatermark = Math.floor(time) - eventTime.outOfOrdernessMs;
+  return { event, verdict: undefined, eventWatermark };
+}
+
+function refuse(reason: PoisonReason, message: string): ParsedEvent {
+  return { event: undefined, verdict: { reason, message }, eventWatermark: undefined };
 }
 
 /** Where the item of a key is stored, and whether this channel owns the key. */

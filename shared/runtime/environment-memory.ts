@@ -2,6 +2,7 @@ import type { Shard } from '../core/channel.ts';
 import type { Emission } from '../core/emission.ts';
 import type { Progress, SegmentReference } from '../core/progress.ts';
 import type { AheadKey } from '../core/segment.ts';
+import type { TimeDomain } from '../core/timer.ts';
 import type { StoredItem } from '../core/stored-item.ts';
 import type { LiveStates } from '../operator/key-state.ts';
 import type { StreamDescription } from '../ports/shard-reader.ts';
@@ -20,6 +21,8 @@ export interface WarmItem {
   readonly live: LiveStates;
   /** The emissions past the commit: only a key that is ahead has some. */
   readonly emissions: readonly Emission[];
+  /** The times of the hints that are known to stand for it. */
+  readonly hinted: Readonly<Record<TimeDomain, number | undefined>>;
 }
 
 /**

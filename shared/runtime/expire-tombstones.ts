@@ -3,7 +3,7 @@ import { isPast, type Position } from '../core/position.ts';
 import type { ChannelSession } from './channel-session.ts';
 import type { OperatorRuntime } from './operator-runtime.ts';
 import type { KeyRun } from './run-key.ts';
-import { stateScope } from './unit.ts';
+import { stateScope } from './state-scope.ts';
 
 /** How long after the end of retention a tombstone stays, s. */
 const marginSeconds = 24 * 3600;

@@ -1,6 +1,8 @@
 import type { Channel, Shard } from '../core/channel.ts';
 import { HoldfastError } from '../core/errors.ts';
 import type { Progress } from '../core/progress.ts';
+import type { TimeDomain } from '../core/timer.ts';
+import { earlierTime, floorsMax, inheritFloors, noWatermarks } from '../core/watermark.ts';
 import type { Counters } from '../ports/telemetry.ts';
 import { readToEndOfShard } from './catch-up.ts';
 import { beginSession, type ChannelSession } from './channel-session.ts';
@@ -47,12 +49,12 @@ export async function openChannel(
     }
     const parents = await finishParents(runtime, shard, deadline, counters, depth);
     if (parents.kind === 'waiting') return parents;
-    const progress = firstProgress(runtime, shard, generation);
+    const progress = firstProgress(runtime, shard, generation, parents.progress);
     const outcome = await runtime.control.bear({
       job: runtime.job,
       channel,
       progress,
-      finishedParentIds: parents.ids,
+      finishedParentIds: parents.progress.map(({ shardId }) => shardId),
     });
     switch (outcome) {
       case 'born':
@@ -120,8 +122,13 @@ async function findShard(runtime: OperatorRuntime, shardId: string): Promise<Sha
   );
 }
 
+interface ParentProgress {
+  readonly shardId: string;
+  readonly progress: Progress;
+}
+
 type FinishedParents =
-  | { readonly kind: 'finished'; readonly ids: readonly string[] }
+  | { readonly kind: 'finished'; readonly progress: readonly ParentProgress[] }
   | { readonly kind: 'waiting'; readonly reason: string };
 
 /**
@@ -135,13 +142,13 @@ async function finishParents(
   counters: Counters,
   depth: number,
 ): Promise<FinishedParents> {
-  const finished: string[] = [];
+  const finished: ParentProgress[] = [];
   for (const parentId of shard.parentIds) {
     const parentChannel = await channelOf(runtime, parentId);
     const generation = await currentGeneration(runtime);
     const progress = await runtime.control.readProgress(runtime.job, generation, parentChannel);
     if (progress?.isFinished === true) {
-      finished.push(parentId);
+      finished.push({ shardId: parentId, progress });
       continue;
     }
     if (!runtime.memory.shards.has(parentId)) {
@@ -155,12 +162,25 @@ async function finishParents(
     if (parent.kind === 'waiting') return parent;
     const end = await readToEndOfShard(runtime, parent.session, deadline);
     if (end.kind !== 'finished') return { kind: 'waiting', reason: end.reason };
-    finished.push(parentId);
+    finished.push({ shardId: parentId, progress: parent.session.progress });
   }
-  return { kind: 'finished', ids: finished };
+  return { kind: 'finished', progress: finished };
 }
 
-function firstProgress(runtime: OperatorRuntime, shard: Shard, generation: number): Progress {
+/** P11, P12: a child goes on from what its parents have seen, each for the keys that it had. */
+function firstProgress(
+  runtime: OperatorRuntime,
+  shard: Shard,
+  generation: number,
+  parents: readonly ParentProgress[],
+): Progress {
+  const floors = parents.flatMap(({ progress }) => inheritFloors(shard.range, progress));
+  if (floors.length > floorsMax) {
+    throw new HoldfastError(
+      'internal',
+      `shard ${shard.shardId} inherits ${floors.length} watermarks, at most ${floorsMax} are kept`,
+    );
+  }
   const nowMs = runtime.system.now();
   return {
     generation,
@@ -174,6 +194,21 @@ function firstProgress(runtime: OperatorRuntime, shard: Shard, generation: numbe
     parentIds: shard.parentIds,
     committedAtMs: nowMs,
     checkedAtMs: 0,
+    watermarks: noWatermarks,
+    floors,
+    firing: undefined,
+    earliest: {
+      event: earliestOf(parents, 'event'),
+      arrival: earliestOf(parents, 'arrival'),
+    },
     fence: undefined,
   };
+}
+
+/** No later than any timer that the child inherits; it may be another child's. */
+function earliestOf(parents: readonly ParentProgress[], domain: TimeDomain): number | undefined {
+  return parents.reduce<number | undefined>(
+    (earliest, { progress }) => earlierTime(earliest, progress.earliest[domain]),
+    undefined,
+  );
 }

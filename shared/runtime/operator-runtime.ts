@@ -1,6 +1,7 @@
 import type { Operator } from '../operator/operator.ts';
 import type { OperatorInstance } from '../operator/operator-instance.ts';
 import type { ControlStore } from '../ports/control-store.ts';
+import type { HintStore } from '../ports/hint-store.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
 import type { ShardReader } from '../ports/shard-reader.ts';
 import type { Sink } from '../ports/sink.ts';
@@ -17,6 +18,8 @@ export interface RuntimeSettings {
   readonly unitBytesMax: number;
   /** Larger records go to the dead letters, bytes after de-aggregation. */
   readonly recordBytesMax: number;
+  /** Most keys whose timers fire in a unit without a record of theirs. */
+  readonly unitFiringKeysMax: number;
   /** How many times a record may throw, or take its invocation with it, before it goes to the dead letters. */
   readonly attemptsMax: number;
   /** Most bytes of packed state kept warm in one environment. */
@@ -33,6 +36,7 @@ export const defaultSettings: RuntimeSettings = {
   unitRecordsMax: 1000,
   unitBytesMax: 4 * 1024 * 1024,
   recordBytesMax: 1024 * 1024,
+  unitFiringKeysMax: 2000,
   attemptsMax: 3,
   cacheBytesMax: 64 * 1024 * 1024,
   deadlineReserveMs: 2000,
@@ -49,6 +53,7 @@ export interface OperatorRuntime {
   readonly settings: RuntimeSettings;
   readonly state: StateStore;
   readonly control: ControlStore;
+  readonly hints: HintStore;
   readonly objects: ObjectStore;
   readonly reader: ShardReader;
   /** One for each sink of the operator, and one for the dead letters. */

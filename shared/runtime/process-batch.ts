@@ -104,6 +104,10 @@ function handBack(
   const first = records.find(
     (record) => position === undefined || isPast({ sequence: record.sequence, sub: 0 }, position),
   );
+  if (first === undefined && session?.progress.firing !== undefined) {
+    // All records are in, but not all timers behind the last one: with it they are looked at again.
+    return { kind: 'handBack', fromSequence: records.at(-1)!.sequence, reason, counters };
+  }
   if (first === undefined) return { kind: 'done', counters };
   return { kind: 'handBack', fromSequence: first.sequence, reason, counters };
 }

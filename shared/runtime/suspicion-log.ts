@@ -1,4 +1,5 @@
 import { describeThrown } from '../core/errors.ts';
+import type { Position } from '../core/position.ts';
 import { recordReturn, recordThrow, type AttemptHistory } from '../core/suspicion.ts';
 import type { Suspicion } from '../ports/control-store.ts';
 import type { ChannelSession } from './channel-session.ts';
@@ -16,8 +17,11 @@ export interface SuspicionLog {
   announce(next: AttemptHistory): Promise<void>;
   /** Takes the announcement away, as the attempt came back. Failing that, one attempt more than there was is counted. */
   settle(): Promise<void>;
-  /** Writes that the record after progress threw; true where that was once too often. */
-  recordThrow(reason: string): Promise<boolean>;
+  /**
+   * Writes that what was tried at a position threw: the record after it, or the timer at it; true where that was once too
+   * often.
+   */
+  recordThrow(position: Position | undefined, reason: string): Promise<boolean>;
   /** The channel has moved on, or its next record is condemned: what is known says nothing any more. */
   forget(): void;
 }
@@ -85,10 +89,10 @@ export function createSuspicionLog(
         });
       }
     },
-    recordThrow: async (reason) => {
+    recordThrow: async (position, reason) => {
       isUnderWay = false;
       await read();
-      const next = recordThrow(stored, session.progress.position, id, reason);
+      const next = recordThrow(stored, position, id, reason);
       if (next.throws >= runtime.settings.attemptsMax) return true;
       await write(next);
       return false;

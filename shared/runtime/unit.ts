@@ -1,41 +1,60 @@
-import type { Emission } from '../core/emission.ts';
-import { unpackEmissions } from '../core/emission.ts';
-import { HoldfastError, describeThrown } from '../core/errors.ts';
+import { unpackEmissions, type Emission } from '../core/emission.ts';
+import { HoldfastError } from '../core/errors.ts';
 import { crc32c } from '../core/platform.ts';
-import { isPast, type Position } from '../core/position.ts';
+import { isPast, type FiringStep, type Position } from '../core/position.ts';
 import type { StoredItem } from '../core/stored-item.ts';
-import type { StateScope } from '../ports/state-store.ts';
+import type { Watermarks } from '../core/watermark.ts';
 import type { ChannelSession } from './channel-session.ts';
-import { hasTimeFor, type Deadline } from './deadline.ts';
 import { placeOfStoredKey, type InputRecord } from './decode-records.ts';
+import { findDueKeys, type DueKeys } from './due-keys.ts';
 import type { OperatorRuntime } from './operator-runtime.ts';
-import { applyRecord, createKeyRun, startFromItem, startFromWarm, type KeyRun } from './run-key.ts';
+import { createKeyRun, startFromItem, startFromWarm, type KeyRun } from './run-key.ts';
+import { stateScope } from './state-scope.ts';
 
-/** A unit under way: the records that will commit together and the keys that they touch. */
+/** A unit under way: the records that will commit together, with the timers that they make due, and the keys touched. */
 export interface Unit {
   records: readonly InputRecord[];
   readonly runs: ReadonlyMap<string, KeyRun>;
   /** The progress that the unit began at. */
   readonly from: Position | undefined;
+  readonly due: DueKeys;
+  limits: UnitLimits;
+  /** Where the unit ends: known once it has run. */
+  end: UnitEnd;
 }
 
-/** A record that cannot be applied, and why. */
-export interface RecordFailure {
-  readonly record: InputRecord;
+export interface UnitLimits {
+  /** Most timers that fire; at least one where the unit begins behind a record whose timers have not all fired. */
+  readonly firingsMax: number;
+  /** Behind the last record, fire only what comes before this. */
+  readonly before?: FiringStep;
+  /** A timer that does not fire, and why. */
+  readonly verdict?: TimerVerdict;
+}
+
+/** It names the timer: another attempt may have come past it in the meantime, and the next one is innocent. */
+export interface TimerVerdict {
+  readonly step: FiringStep;
   readonly reason: string;
 }
 
-/** How many records run between two looks at the clock. */
-const clockCheckRecords = 32;
+export interface UnitEnd {
+  readonly position: Position | undefined;
+  readonly watermarks: Watermarks;
+  readonly firing: FiringStep | 'none' | undefined;
+}
 
-/** P3, P4: the keys that a unit touches: those of its records, and every key that is ahead. */
-export function gatherUnit(
+/** P3, P4, P12: the keys that a unit touches: those of its records, those that are ahead, and those with timers due. */
+export async function gatherUnit(
   runtime: OperatorRuntime,
   session: ChannelSession,
-  records: readonly InputRecord[],
-): Unit {
+  given: readonly InputRecord[],
+  limits: UnitLimits,
+): Promise<Unit> {
+  const { due, records } = await findDueKeys(runtime, session, given);
   const runs = new Map<string, KeyRun>();
   for (const record of records) {
+    if (record.isHeartbeat) continue;
     let run = runs.get(record.key);
     if (run === undefined) {
       run = createKeyRun(record.place);
@@ -44,10 +63,12 @@ export function gatherUnit(
     run.records.push(record);
   }
   const decoder = { runtime, shard: session.shard, channel: session.memory };
-  for (const { key } of session.memory.ahead) {
+  for (const { key } of [...session.memory.ahead, ...due.hints]) {
     if (!runs.has(key)) runs.set(key, createKeyRun(placeOfStoredKey(decoder, key)));
   }
-  return { records, runs, from: session.progress.position };
+  const { position, watermarks, firing } = session.progress;
+  const end = { position, watermarks, firing };
+  return { records, runs, from: position, due, limits, end };
 }
 
 /** Gives every key of the unit its item: from the warm cache, or by consistent reads. */
@@ -83,72 +104,6 @@ export async function reloadRuns(
     const emissions = item === undefined ? [] : await readEmissions(runtime, item, from);
     startFromItem(runtime, run, item, emissions, from);
   }
-}
-
-/**
- * Runs the records of a unit in order. With too little time left it ends the unit early, at the end of a Kinesis record.
- */
-export function runUnit(
-  runtime: OperatorRuntime,
-  session: ChannelSession,
-  unit: Unit,
-  deadline: Deadline,
-): RecordFailure | undefined {
-  const { records, runs } = unit;
-  const reserveMs = runtime.settings.deadlineReserveMs;
-  for (let index = 0; index < records.length; index += 1) {
-    const record = records[index]!;
-    const failure = tryRecord(runtime, session, runs.get(record.key)!, record);
-    if (failure !== undefined) return failure;
-    const mayStop = index % clockCheckRecords === clockCheckRecords - 1;
-    if (mayStop && !hasTimeFor(deadline, reserveMs) && shortenUnit(unit, index)) return undefined;
-  }
-  return undefined;
-}
-
-/** Runs a key's records again, after its item was reloaded. */
-export function rerunKey(
-  runtime: OperatorRuntime,
-  session: ChannelSession,
-  run: KeyRun,
-): RecordFailure | undefined {
-  session.counters.keysReran += 1;
-  for (const record of run.records) {
-    const failure = tryRecord(runtime, session, run, record);
-    if (failure !== undefined) return failure;
-  }
-  return undefined;
-}
-
-export function stateScope(runtime: OperatorRuntime, session: ChannelSession): StateScope {
-  return {
-    job: runtime.job,
-    generation: session.progress.generation,
-    operator: runtime.operator.id,
-  };
-}
-
-function tryRecord(
-  runtime: OperatorRuntime,
-  session: ChannelSession,
-  run: KeyRun,
-  record: InputRecord,
-): RecordFailure | undefined {
-  try {
-    applyRecord(runtime, run, record, session.counters);
-    return undefined;
-  } catch (thrown) {
-    return { record, reason: describeThrown(thrown) };
-  }
-}
-
-/** Ends the unit after the last whole Kinesis record up to `index`; false where there is none. */
-function shortenUnit(unit: Unit, index: number): boolean {
-  if (!unit.records[index]!.isEndOfRecord || index === unit.records.length - 1) return false;
-  const dropped = unit.records.slice(index + 1);
-  unit.records = unit.records.slice(0, index + 1);
-  for (const record of dropped) unit.runs.get(record.key)!.records.pop();
-  return true;
 }
 
 async function readEmissions(

@@ -2,10 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Channel } from '../../shared/core/channel.ts';
+import { hashKey } from '../../shared/core/key-group.ts';
+import { endOfFiring, type FiringStep, type Position } from '../../shared/core/position.ts';
 import type { Progress } from '../../shared/core/progress.ts';
+import { timerTimeMax } from '../../shared/core/timer.ts';
+import { floorsMax, noWatermarks } from '../../shared/core/watermark.ts';
 import type { Birth, ControlStore, Job, Suspicion } from '../../shared/ports/control-store.ts';
 
 const sequence = '49590338271490256608559692538361571095921575989136588898';
+
+const step: FiringStep = {
+  keyHash: hashKey('alice'),
+  key: 'alice',
+  time: 1_735_689_600_000,
+  name: 'e:close',
+};
 
 export function makeJob(overrides: Partial<Job> = {}): Job {
   return {
@@ -42,6 +53,10 @@ export function makeProgress(overrides: Partial<Progress> = {}): Progress {
     parentIds: [],
     committedAtMs: 1_735_689_600_123,
     checkedAtMs: 1_735_689_600_456,
+    watermarks: noWatermarks,
+    floors: [],
+    firing: undefined,
+    earliest: { event: undefined, arrival: undefined },
     fence: undefined,
     ...overrides,
   };
@@ -246,6 +261,98 @@ export function describeControlStore(name: string, open: () => Promise<ControlSt
         expect(await store.readProgress(job.name, 1, makeChannel())).toEqual(two);
       });
 
+      it('comes back with all that it says of time', async () => {
+        const job = await startJob();
+        const born = makeProgress({
+          floors: [
+            { range: { from: '0'.repeat(32), to: `7${'f'.repeat(31)}` }, watermarks: noWatermarks },
+            {
+              range: { from: `8${'0'.repeat(31)}`, to: 'f'.repeat(32) },
+              watermarks: { event: -5, arrival: undefined },
+            },
+            {
+              range: {
+                from: '0123456789abcdef0123456789abcde0',
+                to: '0123456789abcdef0123456789abcdff',
+              },
+              watermarks: { event: undefined, arrival: 1_735_689_600_000 },
+            },
+            {
+              range: { from: 'f'.repeat(32), to: 'f'.repeat(32) },
+              watermarks: { event: 1, arrival: 2 },
+            },
+            {
+              range: { from: '0'.repeat(32), to: '0'.repeat(32) },
+              watermarks: { event: 0, arrival: 0 },
+            },
+          ],
+        });
+        await bear(job, { progress: born });
+        expect(await store.readProgress(job.name, 1, makeChannel())).toEqual(born);
+
+        const times = [
+          {
+            firing: 'none',
+            watermarks: { event: 1_735_689_600_000, arrival: 1_735_689_600_123 },
+            earliest: { event: 1_735_689_599_999, arrival: 1_735_689_700_000 },
+          },
+          {
+            firing: step,
+            watermarks: { event: -timerTimeMax, arrival: undefined },
+            floors: born.floors,
+          },
+          { firing: { ...step, key: 'a.b#c\n☃ 🦊'.repeat(30), time: -1, name: 'a:x' } },
+          { firing: endOfFiring, earliest: { event: undefined, arrival: timerTimeMax } },
+          {
+            watermarks: { event: undefined, arrival: 0 },
+            earliest: { event: 0, arrival: undefined },
+          },
+          {},
+        ] satisfies Partial<Progress>[];
+        let from: Position | undefined;
+        for (const [at, time] of times.entries()) {
+          const next = makeProgress({ version: 11 + at, position: { sequence, sub: at }, ...time });
+          expect(await store.commitProgress(job.name, makeChannel(), next, from)).toBe('committed');
+          expect(await store.readProgress(job.name, 1, makeChannel())).toEqual(next);
+          from = next.position;
+        }
+      });
+
+      it('has room for a floor of every ancestor', async () => {
+        const job = await startJob();
+        const floors = Array.from({ length: floorsMax }, (_, at) => ({
+          range: { from: hashKey(`from ${at}`), to: hashKey(`to ${at}`) },
+          watermarks: { event: 1_735_689_600_000 + at, arrival: 1_735_689_600_000 - at },
+        }));
+        const progress = makeProgress({ floors });
+        expect(await bear(job, { progress })).toBe('born');
+        expect(await store.readProgress(job.name, 1, makeChannel())).toEqual(progress);
+      });
+
+      it('moves between positions behind one record, and from none but the current one', async () => {
+        const job = await startJob();
+        await bear(job);
+        const positions: Position[] = [
+          { sequence, sub: 0 },
+          { sequence, sub: 0, step },
+          { sequence, sub: 0, step: { ...step, time: step.time + 1 } },
+          { sequence, sub: 0, step: endOfFiring },
+        ];
+        let from: Position | undefined;
+        for (const [at, position] of positions.entries()) {
+          const next = makeProgress({ version: 11 + at, position, aheadMax: position });
+          for (const other of positions) {
+            if (other === from) continue;
+            expect(await store.commitProgress(job.name, makeChannel(), next, other)).toBe(
+              'conflict',
+            );
+          }
+          expect(await store.commitProgress(job.name, makeChannel(), next, from)).toBe('committed');
+          expect(await store.readProgress(job.name, 1, makeChannel())).toEqual(next);
+          from = position;
+        }
+      });
+
       it('is not created by a commit', async () => {
         const job = await startJob();
         const next = makeProgress({ version: 1 });
@@ -341,7 +448,7 @@ export function describeControlStore(name: string, open: () => Promise<ControlSt
         const first = makeSuspicion();
         const second = makeSuspicion({
           version: 2,
-          position: { sequence, sub: 4 },
+          position: { sequence, sub: 4, step },
           outstanding: [],
           throws: 2,
           reason: 'it threw',

@@ -14,6 +14,7 @@ import {
   createDynamodbDeadLetterSink,
   inlineDataBytesMax,
 } from '../../shared/adapters/dynamodb/dynamodb-dead-letter-sink.ts';
+import { createDynamodbHintStore } from '../../shared/adapters/dynamodb/dynamodb-hint-store.ts';
 import { createDynamodbStateStore } from '../../shared/adapters/dynamodb/dynamodb-state-store.ts';
 import { createDynamodbUpsertSink } from '../../shared/adapters/dynamodb/dynamodb-upsert-sink.ts';
 import {
@@ -23,6 +24,7 @@ import {
 import { createMemoryObjectStore } from '../../shared/adapters/memory/memory-object-store.ts';
 import { deadLetterSink } from '../../shared/core/emission.ts';
 import { isHoldfastError, type ErrorKind } from '../../shared/core/errors.ts';
+import { hashKey } from '../../shared/core/key-group.ts';
 import type { StoredItem } from '../../shared/core/stored-item.ts';
 import type { StateScope } from '../../shared/ports/state-store.ts';
 import { makeChannel, makeJob, makeProgress } from './control-store.contract.ts';
@@ -33,6 +35,7 @@ import {
   queryPartition,
   readVisibleRows,
 } from './dynamodb-tables.ts';
+import { makeHint, makeHints, sorted } from './hint-store.contract.ts';
 import { makeRow, makeSource, sinkColumns } from './sink.contract.ts';
 import { makeItem } from './state-store.contract.ts';
 
@@ -318,6 +321,72 @@ describe('control store when DynamoDB misbehaves', () => {
   });
 });
 
+describe('hint store when DynamoDB misbehaves', () => {
+  const open = () => createDynamodbHintStore({ client, table, system });
+  const time = makeHint().time;
+  const everywhere = { from: '0'.repeat(32), to: 'f'.repeat(32) };
+  const find = (upTo = time) => open().findDue(scope, 5, 'event', upTo, everywhere);
+
+  it('inserts and removes in spite of lost replies and throttling', async () => {
+    const hints = makeHints(60);
+    misbehave(
+      'BatchWriteItem',
+      { kind: 'drop-after' },
+      { kind: 'throttle' },
+      { kind: 'drop-before' },
+      { kind: 'throttle' },
+    );
+    await open().insert(scope, hints);
+    expect(seen.length).toBeGreaterThan(3);
+    expect(sorted((await find()).due)).toEqual(sorted(hints));
+    misbehave('BatchWriteItem', { kind: 'drop-before' }, { kind: 'throttle' });
+    await open().remove(scope, hints.slice(1));
+    expect((await find()).due).toEqual([hints[0]]);
+  });
+
+  it('looks again where a reply was lost or refused', async () => {
+    const hints = makeHints(3);
+    await open().insert(scope, [...hints, { ...hints[0]!, time: time + 1 }]);
+    misbehave('Query', { kind: 'drop-after' }, { kind: 'throttle' }, { kind: 'drop-before' });
+    const { due, nextTime } = await find();
+    expect(sorted(due)).toEqual(sorted(hints));
+    expect(nextTime).toBe(time + 1);
+    expect(seen).toHaveLength(4);
+  });
+
+  it('is unavailable where no reply comes', async () => {
+    always('BatchWriteItem', { kind: 'drop-after' });
+    expect(await kindOf(open().insert(scope, makeHints(3)))).toBe('unavailable');
+    expect(await kindOf(open().remove(scope, makeHints(3)))).toBe('unavailable');
+    always('Query', { kind: 'throttle' });
+    expect(await kindOf(find())).toBe('unavailable');
+  });
+
+  it('is invalid where there is no such table', async () => {
+    const store = createDynamodbHintStore({ client, table: 'nowhere', system });
+    expect(await kindOf(store.insert(scope, makeHints(1)))).toBe('invalid');
+    expect(await kindOf(store.remove(scope, makeHints(1)))).toBe('invalid');
+    expect(await kindOf(store.findDue(scope, 5, 'event', time, everywhere))).toBe('invalid');
+  });
+
+  it('leaves the state beside it alone, whatever the names', async () => {
+    const state = createDynamodbStateStore({ client, table, system });
+    const item = makeItem({ keyGroup: 5 });
+    const hint = makeHints(1)[0]!;
+    const scopes = [scope, { ...scope, job: 'hints' }, { ...scope, operator: 'hints' }];
+    for (const one of scopes) {
+      await state.write(one, creates([item]));
+      await open().insert(one, [hint]);
+    }
+    for (const one of scopes) {
+      const found = await open().findDue(one, 5, 'event', time, everywhere);
+      expect(found).toEqual({ due: [hint], nextTime: undefined });
+      await open().remove(one, [hint]);
+      expect((await state.load(one, [item])).get(item.key)?.version).toBe(item.version);
+    }
+  });
+});
+
 describe('sinks when DynamoDB misbehaves', () => {
   const rowsOf = (key: string, count: number) =>
     Array.from({ length: count }, (_, at) => makeRow(key, at));
@@ -450,6 +519,35 @@ describe('dead letter sink', () => {
     await sink.write(makeSource(), [{ ...letter, emission }]);
     const [item] = await queryPartition(client, table, `delays#${makeSource().channel}`);
     expect(item?.['message']?.S).toBe('🦊'.repeat(2_048));
+  });
+
+  it('keeps a letter for each timer that fails behind one record, and one for the record', async () => {
+    const objects = createMemoryObjectStore();
+    const sink = createDynamodbDeadLetterSink({ client, table, system, objects });
+    const source = makeSource();
+    const record = letterOf(1, new Uint8Array([1]));
+    const timers = ['alice', 'bob'].flatMap((key) =>
+      ['e:close', 'a:close'].map((name) => {
+        const step = { keyHash: hashKey(key), key, time: 1_735_689_600_000, name };
+        const position = { ...record.emission.position, step };
+        return {
+          ...record,
+          key,
+          id: `id of ${key} ${name}`,
+          emission: { ...record.emission, position },
+        };
+      }),
+    );
+    const letters = [record, ...timers];
+    expect(await sink.write(source, letters)).toEqual({ written: 5, skipped: 0 });
+    expect(await sink.write(source, letters)).toEqual({ written: 0, skipped: 5 });
+    const items = await queryPartition(client, table, `delays#${source.channel}`);
+    expect(items.map((item) => item['_id']?.S).toSorted()).toEqual(
+      [
+        `delays#events@1735689600000#${record.emission.position.sequence}#0`,
+        ...timers.map(({ id }) => id),
+      ].toSorted(),
+    );
   });
 
   it('refuses what is no dead letter', async () => {

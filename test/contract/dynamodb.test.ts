@@ -7,11 +7,13 @@ import {
 } from '../../localstack/embedded/emulators/dynamodb.ts';
 import { createDynamodbAppendSink } from '../../shared/adapters/dynamodb/dynamodb-append-sink.ts';
 import { createDynamodbControlStore } from '../../shared/adapters/dynamodb/dynamodb-control-store.ts';
+import { createDynamodbHintStore } from '../../shared/adapters/dynamodb/dynamodb-hint-store.ts';
 import { createDynamodbStateStore } from '../../shared/adapters/dynamodb/dynamodb-state-store.ts';
 import { createDynamodbUpsertSink } from '../../shared/adapters/dynamodb/dynamodb-upsert-sink.ts';
 import { statePartitionPrefix } from '../../shared/adapters/dynamodb/table-keys.ts';
 import { describeControlStore } from './control-store.contract.ts';
 import { connect, createTable, hastySystem, readVisibleRows } from './dynamodb-tables.ts';
+import { describeHintStore } from './hint-store.contract.ts';
 import { describeAppendSink, describeUpsertSink, sinkColumns } from './sink.contract.ts';
 import { describeStateStore } from './state-store.contract.ts';
 
@@ -65,5 +67,10 @@ describe('over the DynamoDB emulator', () => {
   describeControlStore('dynamodb', async () => {
     const table = await createTable(client);
     return createDynamodbControlStore({ client, table, system });
+  });
+
+  describeHintStore('dynamodb', async () => {
+    const table = await createTable(client);
+    return createDynamodbHintStore({ client, table, system });
   });
 });

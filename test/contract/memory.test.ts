@@ -1,5 +1,6 @@
 import { formatPosition } from '../../shared/core/position.ts';
 import { createMemoryControlStore } from '../../shared/adapters/memory/memory-control-store.ts';
+import { createMemoryHintStore } from '../../shared/adapters/memory/memory-hint-store.ts';
 import { createMemoryObjectStore } from '../../shared/adapters/memory/memory-object-store.ts';
 import { createMemoryShardReader } from '../../shared/adapters/memory/memory-shard-reader.ts';
 import {
@@ -10,6 +11,7 @@ import {
 import { createMemoryStateStore } from '../../shared/adapters/memory/memory-state-store.ts';
 import { createMemoryStream } from '../../shared/adapters/memory/memory-stream.ts';
 import { describeControlStore } from './control-store.contract.ts';
+import { describeHintStore } from './hint-store.contract.ts';
 import { describeObjectStore } from './object-store.contract.ts';
 import { describeShardReader } from './shard-reader.contract.ts';
 import {
@@ -31,6 +33,8 @@ describeStateStore('memory', async () => {
 });
 
 describeControlStore('memory', async () => createMemoryControlStore());
+
+describeHintStore('memory', async () => createMemoryHintStore());
 
 describeObjectStore('memory', async () => createMemoryObjectStore());
 

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { isHoldfastError } from '../../shared/core/errors.ts';
+import { hashKey } from '../../shared/core/key-group.ts';
 import type { StoredItem } from '../../shared/core/stored-item.ts';
+import { timersPerKeyMax, timerTimeMax, type Timer } from '../../shared/core/timer.ts';
 import type { ItemKey, StateScope, StateStore } from '../../shared/ports/state-store.ts';
 
 export interface StateStoreUnderTest {
@@ -10,6 +12,8 @@ export interface StateStoreUnderTest {
   /** When an item may be collected, s since the epoch, as the store keeps it. */
   readonly readExpiry: (scope: StateScope, key: ItemKey) => Promise<number | undefined>;
 }
+
+const step = { keyHash: hashKey('alice'), key: 'alice', time: 1_735_689_600_000, name: 'e:close' };
 
 const sequence = '49590338271490256608559692538361571095921575989136588898';
 
@@ -27,6 +31,7 @@ export function makeItem(overrides: Partial<StoredItem> = {}): StoredItem {
     states: new Uint8Array([1, 2, 3]),
     emissions: undefined,
     spills: [],
+    timers: [],
     ...overrides,
   };
 }
@@ -78,8 +83,23 @@ export function describeStateStore(name: string, open: () => Promise<StateStoreU
           key: 'spilled',
           spills: [
             { name: 'a/b', bytes: 70_000, crc: 4_294_967_295, last: { sequence, sub: 0 } },
-            { name: 'a/c', bytes: 1, crc: 0, last: { sequence, sub: 9 } },
+            { name: 'a/c', bytes: 1, crc: 0, last: { sequence, sub: 9, step } },
           ],
+        }),
+        makeItem({ key: 'fired', position: { sequence, sub: 3, step } }),
+        makeItem({
+          key: 'waiting',
+          timers: [
+            { domain: 'event', time: -timerTimeMax, name: 'first' },
+            { domain: 'arrival', time: 0, name: 'window:1_a-B' },
+            { domain: 'event', time: 1_735_689_600_001, name: 'n'.repeat(120) },
+            { domain: 'arrival', time: timerTimeMax, name: 'last' },
+          ],
+        }),
+        makeItem({
+          key: 'waiting tombstone',
+          states: undefined,
+          timers: [{ domain: 'event', time: 5, name: 'x' }],
         }),
       ];
       expect(await create(scope, items)).toEqual(items.map(() => 'written'));
@@ -92,6 +112,18 @@ export function describeStateStore(name: string, open: () => Promise<StateStoreU
       expect(await create(scope, [makeItem({ states })])).toEqual(['written']);
       const loaded = await store.load(scope, [makeItem()]);
       expect(Buffer.compare(loaded.get('alice')?.states ?? new Uint8Array(), states)).toBe(0);
+    });
+
+    it('keeps as many timers as an item has room for', async () => {
+      const scope = freshScope();
+      const timers = Array.from({ length: timersPerKeyMax }, (_, at): Timer => ({
+        domain: at % 2 === 0 ? 'event' : 'arrival',
+        time: 1_735_689_600_000 + at,
+        name: `window:${at}`,
+      }));
+      const item = makeItem({ timers });
+      expect(await create(scope, [item])).toEqual(['written']);
+      expect(await load(scope, [item])).toEqual(plain([item]));
     });
 
     it('leaves keys that do not exist out of what it loads', async () => {
@@ -156,6 +188,7 @@ export function describeStateStore(name: string, open: () => Promise<StateStoreU
         version: 1,
         emissions: new Uint8Array([1]),
         spills: [{ name: 'a', bytes: 1, crc: 2, last: { sequence, sub: 0 } }],
+        timers: [{ domain: 'event', time: 5, name: 'x' }],
       });
       const tombstone = makeItem({ version: 2, states: undefined });
       const alive = makeItem({ version: 3, states: new Uint8Array([5]) });
@@ -251,12 +284,22 @@ export function describeStateStore(name: string, open: () => Promise<StateStoreU
     it('shares no memory with its callers', async () => {
       const scope = freshScope();
       const states = Buffer.from([1, 2, 3]);
-      await create(scope, [makeItem({ states })]);
+      const timers: { -readonly [Name in keyof Timer]: Timer[Name] }[] = [
+        { domain: 'event', time: 5, name: 'x' },
+      ];
+      const position = { sequence, sub: 3, step: { ...step } };
+      const written = makeItem({ states, timers, position });
+      const copy = structuredClone({ ...written, states: new Uint8Array(states) });
+      await create(scope, [written]);
       states.fill(0);
+      timers[0]!.time = 6;
+      position.step.time = 6;
       const loaded = (await store.load(scope, [makeItem()])).get('alice');
       expect([...(loaded?.states ?? [])]).toEqual([1, 2, 3]);
       loaded?.states?.fill(0);
-      expect(await load(scope, [makeItem()])).toEqual(plain([makeItem()]));
+      Object.assign(loaded!.timers[0]!, { time: 7 });
+      Object.assign(loaded!.position.step!, { time: 7 });
+      expect(await load(scope, [makeItem()])).toEqual(plain([copy]));
     });
 
     it('lets a tombstone of the given version expire', async () => {

@@ -19,7 +19,8 @@ import { decodeStates } from '../../shared/operator/key-state.ts';
 import type { Operator } from '../../shared/operator/operator.ts';
 import { segmentName } from '../../shared/runtime/object-names.ts';
 import { jobName } from './job.ts';
-import { expectKey, withoutFlavour, type Entry, type ExpectedKey } from './ledger.ts';
+import { withoutFlavour, type Entry } from './ledger.ts';
+import { tellStory, type Chapter } from './story.ts';
 
 /** What the auditors look at: the stores themselves, behind no gate. */
 export interface Auditable {
@@ -53,7 +54,7 @@ export function auditCommit(
   const shard = world.stream.shard(channel.shardId);
   const changelog = foldChangelog(world, channel, next);
   const ahead = new Map(changelog.ahead.map(({ key, position }) => [key, position]));
-  for (const key of keysOf(shard, cut)) {
+  for (const key of keysOf(world, shard, cut)) {
     const expected = expectAt(world, shard, key, cut);
     findings.push(...auditOutputs(world, where, channel, key, cut));
     findings.push(...auditState(world, where, shard, key, cut));
@@ -90,13 +91,9 @@ export function auditEnd(world: Auditable): string[] {
   const journal = world.sinks.journal.rows();
   const balances = new Map(world.sinks.balance.rows().map((row) => [row.key, row.value]));
   const deadLetters = world.sinks.deadLetters.rows();
+  const story = tellStory(world.stream, world.entries);
   for (const key of keys) {
-    const expected = expectKey(
-      world.stream
-        .shards()
-        .flatMap((s) => s.records.filter((r) => r.partitionKey === key))
-        .map((r) => world.entries.get(r.sequence)!),
-    );
+    const expected = summarize(story.get(key) ?? []);
     const item = rows.get(key);
     const actual: ExpectedKey = {
       history: item === undefined ? undefined : historyOf(world, item),
@@ -178,12 +175,9 @@ function auditOutputs(
   cut: Position,
 ): string[] {
   const id = channelId(channel);
-  const shard = world.stream.shard(channel.shardId);
-  const inherited = expectBefore(world, shard, key);
-  const own = ownEntries(world, shard, key, cut);
-  const expected = expectKey([...inherited, ...own]).journal.slice(
-    expectKey(inherited).journal.length,
-  );
+  const expected = chaptersOf(world, key)
+    .filter(({ shardId, position }) => shardId === channel.shardId && !isPast(position, cut))
+    .flatMap(({ journal }) => journal);
   const rows = world.sinks.journal
     .rows()
     .filter((row) => row.key === key && row.source.channel === id && !isPast(row.position, cut));
@@ -197,7 +191,7 @@ function auditOutputs(
   for (const row of rows) {
     // The first output of each event, and the third of a deletion: its second goes to the other sink.
     const index = historyIn(row.value).endsWith('.closed') ? 2 : 0;
-    if (!row.id.endsWith(`#r#${index}`))
+    if (!row.id.endsWith(`#${index}`))
       findings.push(`${where}: ${row.id} should end with ${index}`);
   }
   return findings;
@@ -213,10 +207,8 @@ function auditState(
 ): string[] {
   const item = world.state.rows().find((row) => row.item.key === key)?.item;
   if (item === undefined) return [`${where}: ${key} has no item`];
-  const last = shard.records.findLast(
-    (r) => r.partitionKey === key && !isPast(at(r.sequence), cut),
-  );
-  if (last !== undefined && isPast(at(last.sequence), item.position)) {
+  const last = chaptersUpTo(world, shard, key, cut).at(-1);
+  if (last?.shardId === shard.shardId && isPast(last.position, item.position)) {
     return [`${where}: the item of ${key} is behind progress`];
   }
   const actual = historyOf(world, item);
@@ -249,40 +241,60 @@ function auditAheadItem(
   return findings;
 }
 
-/** The position of a record that is not aggregated. */
-function at(sequence: string): Position {
-  return { sequence, sub: 0 };
-}
-
-function keysOf(shard: MemoryShard, cut: Position): Set<string> {
+/** The keys that have come to something in a shard up to a cut. */
+function keysOf(world: Auditable, shard: MemoryShard, cut: Position): Set<string> {
+  const keys = new Set(world.stream.shards().flatMap((s) => s.records.map((r) => r.partitionKey)));
   return new Set(
-    shard.records.filter((r) => !isPast(at(r.sequence), cut)).map((r) => r.partitionKey),
+    [...keys].filter((key) =>
+      chaptersUpTo(world, shard, key, cut).some(({ shardId }) => shardId === shard.shardId),
+    ),
   );
 }
 
 function expectAt(world: Auditable, shard: MemoryShard, key: string, cut: Position): ExpectedKey {
-  return expectKey([...expectBefore(world, shard, key), ...ownEntries(world, shard, key, cut)]);
+  return summarize(chaptersUpTo(world, shard, key, cut));
 }
 
-function ownEntries(
+/** A key's chapters in the shards before this one, which have smaller numbers, and in this one up to a cut. */
+function chaptersUpTo(
   world: Auditable,
   shard: MemoryShard,
   key: string,
   cut: Position,
-): (Entry | 'garbage')[] {
-  return shard.records
-    .filter((r) => r.partitionKey === key && !isPast(at(r.sequence), cut))
-    .map((r) => world.entries.get(r.sequence)!);
+): readonly Chapter[] {
+  return chaptersOf(world, key).filter(
+    ({ shardId, position }) =>
+      shardId < shard.shardId || (shardId === shard.shardId && !isPast(position, cut)),
+  );
 }
 
-/** A key's entries in the shards before this one: older shards have smaller numbers. */
-function expectBefore(world: Auditable, shard: MemoryShard, key: string): (Entry | 'garbage')[] {
-  return world.stream
-    .shards()
-    .filter((other) => other.shardId < shard.shardId)
-    .flatMap((other) => other.records)
-    .filter((r) => r.partitionKey === key)
-    .map((r) => world.entries.get(r.sequence)!);
+const stories = new WeakMap<object, ReturnType<typeof tellStory>>();
+
+/** All entries are put before the first commit, so that the story is told once. */
+function chaptersOf(world: Auditable, key: string): readonly Chapter[] {
+  let story = stories.get(world.entries);
+  if (story === undefined) {
+    story = tellStory(world.stream, world.entries);
+    stories.set(world.entries, story);
+  }
+  return story.get(key) ?? [];
+}
+
+interface ExpectedKey {
+  readonly history: string | undefined;
+  readonly journal: readonly string[];
+  readonly balance: string | undefined;
+  readonly deadLetters: number;
+}
+
+function summarize(chapters: readonly Chapter[]): ExpectedKey {
+  const last = chapters.at(-1);
+  return {
+    history: last?.history,
+    journal: chapters.flatMap(({ journal }) => journal),
+    balance: last?.balance,
+    deadLetters: chapters.filter(({ isDeadLetter }) => isDeadLetter).length,
+  };
 }
 
 function historyOf(world: Auditable, item: StoredItem): string | undefined {
@@ -306,5 +318,6 @@ function rawHistoryIn(value: unknown): string {
 function recordName(world: Auditable, position: Position): string {
   const entry = world.entries.get(position.sequence);
   if (entry === undefined || entry === 'garbage') return formatPosition(position);
-  return `entry ${entry.id} of ${entry.account}`;
+  const step = position.step === undefined ? '' : ` behind ${position.step.name}`;
+  return `entry ${entry.id} of ${entry.account}${step}`;
 }

@@ -35,7 +35,7 @@ export interface Gate {
 }
 
 /** Bounds a run: more steps than this mean that it does not come to an end. */
-const stepsMax = 200_000;
+const stepsMax = 20_000;
 
 export function createGate(): Gate {
   const pending: PendingStep[] = [];
@@ -75,7 +75,9 @@ export function createGate(): Gate {
           step!.proceed();
         }
       }
-      throw new Error(`the run did not come to an end in ${stepsMax} steps`);
+      throw new Error(
+        `the run did not come to an end in ${stepsMax} steps, the last of them:\n${trace.slice(-40).join('\n')}`,
+      );
     },
   };
 }

@@ -4,7 +4,10 @@ import type { Sink } from '../../shared/ports/sink.ts';
 import type { WriteOutcome } from '../../shared/ports/state-store.ts';
 import type { Gate, StepOwner } from './gate.ts';
 
-export type Ports = Pick<OperatorRuntime, 'state' | 'control' | 'objects' | 'reader' | 'sinks'>;
+export type Ports = Pick<
+  OperatorRuntime,
+  'state' | 'control' | 'hints' | 'objects' | 'reader' | 'sinks'
+>;
 
 /**
  * What goes wrong with a write: it is refused and has no effect, or it has its effect and the reply is lost. To the caller
@@ -28,7 +31,7 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: Draw
     if (fault === 'reply-lost') throw new HoldfastError('unavailable', `${label}: no reply`);
     return result;
   };
-  const { state, control, objects, reader } = ports;
+  const { state, control, hints, objects, reader } = ports;
   return {
     state: {
       load: (scope, keys) => read('state.load', () => state.load(scope, keys)),
@@ -59,6 +62,19 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: Draw
       listChannels: (...args) => read('channels.list', () => control.listChannels(...args)),
       readSuspicion: (...args) => read('suspicion.read', () => control.readSuspicion(...args)),
       writeSuspicion: (...args) => write('suspicion.write', () => control.writeSuspicion(...args)),
+    },
+    hints: {
+      insert: async (scope, list) => {
+        for (const hint of list) {
+          await write('hint.insert', () => hints.insert(scope, [hint]));
+        }
+      },
+      findDue: (...args) => read('hint.find', () => hints.findDue(...args)),
+      remove: async (scope, list) => {
+        for (const hint of list) {
+          await write('hint.remove', () => hints.remove(scope, [hint]));
+        }
+      },
     },
     objects: {
       create: (name, bytes) => write('object.create', () => objects.create(name, bytes)),

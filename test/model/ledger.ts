@@ -4,17 +4,35 @@ import { appendSink, upsertSink } from '../../shared/operator/sink.ts';
 import { listState, valueState } from '../../shared/operator/state.ts';
 
 /*
- * An operator for which everything matters: its state is the order of its input, some events delete it, every event
- * appends a row that tells the whole history since the last deletion and replaces a view row.
+ * An operator for which everything matters: its state is the order of its input and of its timers, some events delete it,
+ * every callback appends a row that tells the whole history since the last deletion and replaces a view row.
  */
 
 const entrySchema = z.object({
   account: z.string(),
   id: z.number(),
   kind: z.enum(['add', 'delete', 'throw']),
+  /** Event time. */
+  at: z.number(),
+  /** A timer to register: `again` registers itself once more, `bad` throws. */
+  timer: z
+    .object({
+      name: z.enum(['one', 'two', 'again', 'bad']),
+      time: z.number(),
+      domain: z.enum(['event', 'arrival']),
+    })
+    .optional(),
+  /** An event timer to cancel. */
+  cancel: z.string().optional(),
 });
 
 export type Entry = z.output<typeof entrySchema>;
+
+/** How far the watermark follows behind the latest event. */
+export const outOfOrdernessMs = 3;
+
+/** How much later `again` registers itself. */
+export const againMs = 4;
 
 /** Lets a test make process() depend on what it must not: on chance, and on the environment that it runs in. */
 export interface Moods {
@@ -33,18 +51,23 @@ export function ledger(moods: Moods) {
     id: 'ledger',
     schema: entrySchema,
     key: (entry) => entry.account,
+    eventTime: { time: (entry) => entry.at, outOfOrdernessMs },
     state: { history: valueState<string>(), last: listState<number>({ keepLast: 2 }) },
     sinks: {
       journal: appendSink({ row: z.object({ history: z.string(), dice: z.number() }) }),
       balance: upsertSink({ row: z.object({ history: z.string() }) }),
     },
     process(entry, ctx) {
-      if (entry.kind === 'throw' || moods.throwsNow(entry))
+      if (entry.kind === 'throw' || moods.throwsNow(entry)) {
         throw new Error(`entry ${entry.id} is bad`);
-      const history = `${ctx.state.history.get() ?? ''}/${entry.id}${moods.flavour}`;
+      }
+      const before = ctx.state.history.get() ?? '';
+      const history = `${before}/${entry.id}~${ctx.watermark ?? 'none'}${moods.flavour}`;
       ctx.state.history.set(history);
       ctx.state.last.add(entry.id);
       ctx.emit({ sink: 'journal', row: { history, dice: ctx.random() } });
+      if (entry.timer !== undefined) ctx.timers.register(entry.timer);
+      if (entry.cancel !== undefined) ctx.timers.cancel(entry.cancel);
       if (entry.kind === 'delete') {
         ctx.state.history.clear();
         ctx.state.last.clear();
@@ -54,39 +77,20 @@ export function ledger(moods: Moods) {
         ctx.emit({ sink: 'balance', row: { history } });
       }
     },
+    onTimer(timer, ctx) {
+      if (timer.name === 'bad') throw new Error('this timer is bad');
+      const fired = `!${timer.name}@${timer.time}~${ctx.watermark ?? 'none'}~${ctx.now() % 1000}`;
+      const history = `${ctx.state.history.get() ?? ''}${fired}${moods.flavour}`;
+      ctx.state.history.set(history);
+      ctx.emit({ sink: 'journal', row: { history, dice: ctx.random() } });
+      ctx.emit({ sink: 'balance', row: { history } });
+      if (timer.name === 'again' && timer.time % 2 === 0) {
+        ctx.timers.register({
+          name: 'again',
+          time: timer.time + againMs + 1,
+          domain: timer.domain,
+        });
+      }
+    },
   });
-}
-
-/** What a key must look like after some of its records: the same rules, written down a second time. */
-export interface ExpectedKey {
-  history: string | undefined;
-  journal: string[];
-  balance: string | undefined;
-  deadLetters: number;
-}
-
-export function expectKey(entries: readonly (Entry | 'garbage')[]): ExpectedKey {
-  const expected: ExpectedKey = {
-    history: undefined,
-    journal: [],
-    balance: undefined,
-    deadLetters: 0,
-  };
-  for (const entry of entries) {
-    if (entry === 'garbage' || entry.kind === 'throw') {
-      expected.deadLetters += 1;
-      continue;
-    }
-    const history = `${expected.history ?? ''}/${entry.id}`;
-    expected.journal.push(history);
-    if (entry.kind === 'delete') {
-      expected.journal.push(`${history}.closed`);
-      expected.history = undefined;
-      expected.balance = undefined;
-    } else {
-      expected.history = history;
-      expected.balance = history;
-    }
-  }
-  return expected;
 }

@@ -22,11 +22,11 @@ export const mutants: readonly Mutant[] = [
 `,
     replace: `  const other = await commitProgress(runtime, session, next);
   if (other !== undefined) return { kind: 'superseded', progress: other };
-  await flushOutputs(runtime, session, unit.runs.values(), end);
+  await flushOutputs(runtime, session, unit.runs.values(), end.position!);
 `,
     also: {
-      find: '    flushOutputs(runtime, session, unit.runs.values(), end),\n  ]);',
-      replace: '  ]);',
+      find: '    flushOutputs(runtime, session, unit.runs.values(), end.position!),\n',
+      replace: '',
     },
   },
   {
@@ -34,7 +34,7 @@ export const mutants: readonly Mutant[] = [
     what: 'outputs are published before the states are written',
     file: commitUnit,
     find: `  const refused = await writeStates(`,
-    replace: `  await flushOutputs(runtime, session, unit.runs.values(), unit.records.at(-1)!.position);
+    replace: `  await flushOutputs(runtime, session, unit.runs.values(), unit.end.position!);
   const refused = await writeStates(`,
   },
   {
@@ -116,8 +116,8 @@ export const mutants: readonly Mutant[] = [
     rule: 'P5',
     what: 'a key that lost is reloaded, but its records are not run again',
     file: commitUnit,
-    find: 'const failure = rerunKey(runtime, session, run);',
-    replace: 'const failure = undefined as RecordFailure | undefined;',
+    find: 'const failure = rerunKey(runtime, session, unit, run);',
+    replace: 'const failure = undefined as UnitFailure | undefined;',
   },
   {
     rule: 'P5',
@@ -199,10 +199,112 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
+    rule: 'P6',
+    what: 'a firing does not raise the position of its key',
+    file: 'shared/runtime/run-key.ts',
+    find: '  run.position = at.position;\n',
+    replace: '',
+  },
+  {
+    rule: 'P11',
+    what: 'timers fire at the end of the unit, not behind the record that makes them due',
+    file: 'shared/runtime/run-unit.ts',
+    find: 'if (hasDue || isAnyDue(loop)) {',
+    replace: 'if ((hasDue || isAnyDue(loop)) && index === records.length - 1) {',
+  },
+  {
+    rule: 'P11',
+    what: 'a child forgets what its parents have seen',
+    file: 'shared/runtime/open-channel.ts',
+    find: '    floors,\n',
+    replace: '    floors: [],\n',
+  },
+  {
+    rule: 'P11',
+    what: 'keys fire in the order in which they were touched',
+    file: 'shared/runtime/run-unit.ts',
+    find: '    .sort(compareRuns);\n  for (const run of candidates) {',
+    replace: ';\n  for (const run of candidates) {',
+  },
+  {
+    rule: 'P11',
+    what: 'a timer that is due when it is registered waits for the next advance',
+    file: 'shared/runtime/run-unit.ts',
+    find: 'if (hasDue || isAnyDue(loop)) {',
+    replace: 'if (isAnyDue(loop) && !hasDue) {',
+  },
+  {
+    rule: 'P11',
+    what: 'progress forgets the watermark',
+    file: commitUnit,
+    find: '    watermarks,\n    firing,\n',
+    replace: '    watermarks: session.progress.watermarks,\n    firing,\n',
+  },
+  {
+    rule: 'P12',
+    what: 'hints are inserted after progress',
+    file: commitUnit,
+    find: '    insertHints(runtime, session, unit),\n',
+    replace: '',
+    also: {
+      find: '  await removeFiredHints(',
+      replace: '  await insertHints(runtime, session, unit);\n  await removeFiredHints(',
+    },
+  },
+  {
+    rule: 'P12',
+    what: 'hints are removed before progress',
+    file: commitUnit,
+    find: '  const next = nextProgress(',
+    replace: '  await removeFiredHints(runtime, session, unit);\n  const next = nextProgress(',
+  },
+  {
+    rule: 'P12',
+    what: 'hints of keys that have not fired yet are removed',
+    file: 'shared/runtime/timer-hints.ts',
+    find: '(firing === undefined || hasFiredKey(hint, firing))',
+    replace: 'firing !== null',
+  },
+  {
+    rule: 'P12',
+    what: '`earliest` leaves out the timers of touched keys',
+    file: 'shared/runtime/due-keys.ts',
+    find: 'earliest[domain] = earlierTime(known, touched[domain]);',
+    replace: 'earliest[domain] = known;',
+  },
+  {
+    rule: 'P12',
+    what: '`earliest` leaves out the hints that are not due yet',
+    file: 'shared/runtime/due-keys.ts',
+    find: 'const known = isSettled ? due.next[domain] : session.progress.earliest[domain];',
+    replace: 'const known = isSettled ? undefined : session.progress.earliest[domain];',
+  },
+  {
+    rule: 'P12',
+    what: '`earliest` moves on while timers have still to fire',
+    file: 'shared/runtime/due-keys.ts',
+    find: 'due.wasAsked[domain] && !isFiring',
+    replace: 'due.wasAsked[domain]',
+  },
+  {
+    rule: 'P12',
+    what: 'a unit goes on with the next record before all timers have fired',
+    file: 'shared/runtime/advance-channel.ts',
+    find: 'rest.length > 0 || session.progress.firing !== undefined',
+    replace: 'rest.length > 0',
+  },
+  {
+    rule: 'P12',
+    what: 'a child does not look for the timers of its parents',
+    file: 'shared/runtime/open-channel.ts',
+    find: "event: earliestOf(parents, 'event'),",
+    replace: 'event: undefined,',
+  },
+  {
     rule: 'P13',
     what: 'outputs are counted over the whole unit',
     file: 'shared/operator/operator-instance.ts',
-    find: '      index = 0;\n',
+    find: '    index = 0;\n',
     replace: '',
   },
   {
@@ -225,6 +327,13 @@ export const mutants: readonly Mutant[] = [
     file: 'shared/runtime/suspicion-log.ts',
     find: 'if (next.throws >= runtime.settings.attemptsMax) return true;',
     replace: 'if (next.throws >= 1) return true;',
+  },
+  {
+    rule: 'P15',
+    what: 'a verdict hits whatever timer comes first',
+    file: 'shared/runtime/run-unit.ts',
+    find: 'return verdict !== undefined && compareSteps(verdict.step, step) === 0',
+    replace: 'return verdict !== undefined && step !== undefined',
   },
   {
     rule: 'P16',

@@ -26,6 +26,8 @@ interface Plan {
   readonly badProbability: number;
   readonly moodProbability: number;
   readonly environments: number;
+  readonly timerProbability: number;
+  readonly firingKeysMax: number;
   /** The operator's results depend on the environment, against law 6: outputs must agree with the state all the same (P2). */
   readonly isImpure: boolean;
 }
@@ -48,6 +50,9 @@ interface Invocation {
 const killsMax = 5;
 const moodsMax = 2;
 const attemptsMax = 10;
+const timerNames = ['one', 'two', 'again', 'bad'] as const;
+/** The clock of the model's stream. */
+const firstArrivalMs = Date.UTC(2025, 0, 1);
 /** One for each environment of an impure run. */
 const flavours = ['A', 'B', 'C', 'D', 'E'];
 /** Retention and most of the day after it, s: a late redelivery can still come. */
@@ -125,6 +130,7 @@ export async function runRandomly(seed: string): Promise<RunResult> {
       records: batch,
       settings: {
         attemptsMax,
+        unitFiringKeysMax: plan.firingKeysMax,
         unitRecordsMax: 1 + pick(random, 6),
         cacheBytesMax: chance(random, 0.2) ? 0 : 1_000_000,
       },
@@ -203,6 +209,8 @@ function drawPlan(random: RandomSource): Plan {
     badProbability: sometimes(0.4, 0.2),
     moodProbability: sometimes(0.3, 0.1),
     environments: 2 + pick(random, 3),
+    timerProbability: sometimes(0.8, 0.5),
+    firingKeysMax: chance(random, 0.3) ? 1 : 2000,
     isImpure: chance(random, 0.3),
   };
 }
@@ -224,8 +232,25 @@ function drawEntry(
   plan: Plan,
   random: RandomSource,
 ): Entry | 'garbage' {
+  const time = drawTime(id, plan, random);
   if (chance(random, plan.badProbability)) {
-    return chance(random, 0.5) ? 'garbage' : { account, id, kind: 'throw' };
+    return chance(random, 0.5) ? 'garbage' : { account, id, kind: 'throw', ...time };
   }
-  return { account, id, kind: chance(random, 0.25) ? 'delete' : 'add' };
+  return { account, id, kind: chance(random, 0.25) ? 'delete' : 'add', ...time };
+}
+
+/** Event times go up with the entries, some come late, some jump ahead; timers lie around what the watermark reaches. */
+function drawTime(
+  id: number,
+  plan: Plan,
+  random: RandomSource,
+): Pick<Entry, 'at' | 'timer' | 'cancel'> {
+  const jump = chance(random, 0.1) ? 20 : 0;
+  const at = 100 + id * 3 + jump - pick(random, 8);
+  if (!chance(random, plan.timerProbability)) return { at };
+  if (chance(random, 0.15)) return { at, cancel: 'one' };
+  const name = timerNames[pick(random, chance(random, 0.1) ? 4 : 3)]!;
+  const isArrival = chance(random, 0.3);
+  const time = isArrival ? firstArrivalMs + id + pick(random, 6) : at - 6 + pick(random, 20);
+  return { at, timer: { name, time, domain: isArrival ? 'arrival' : 'event' } };
 }

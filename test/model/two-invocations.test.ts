@@ -12,11 +12,18 @@ import { createEnvironment, createWorld, invoke, type World } from './world.ts';
  * but its receiver, so that calls are all that has to be counted.)
  */
 
+/** The second entry leaves a timer that the third makes due, for a key that has no record there. */
 const entries: readonly Entry[] = [
-  { account: 'k0', id: 1, kind: 'add' },
-  { account: 'k1', id: 2, kind: 'add' },
-  { account: 'k0', id: 3, kind: 'delete' },
-  { account: 'k0', id: 4, kind: 'add' },
+  { account: 'k0', id: 1, kind: 'add', at: 100 },
+  {
+    account: 'k1',
+    id: 2,
+    kind: 'add',
+    at: 101,
+    timer: { name: 'again', time: 104, domain: 'event' },
+  },
+  { account: 'k0', id: 3, kind: 'delete', at: 120 },
+  { account: 'k0', id: 4, kind: 'add', at: 121 },
 ];
 
 interface Cuts {

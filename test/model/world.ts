@@ -1,4 +1,5 @@
 import { createMemoryControlStore } from '../../shared/adapters/memory/memory-control-store.ts';
+import { createMemoryHintStore } from '../../shared/adapters/memory/memory-hint-store.ts';
 import { createMemoryObjectStore } from '../../shared/adapters/memory/memory-object-store.ts';
 import { createMemoryShardReader } from '../../shared/adapters/memory/memory-shard-reader.ts';
 import {
@@ -12,9 +13,10 @@ import {
 } from '../../shared/adapters/memory/memory-stream.ts';
 import { createMemorySystem } from '../../shared/adapters/memory/memory-system.ts';
 import { createMemoryTelemetry } from '../../shared/adapters/memory/memory-telemetry.ts';
+import { channelId } from '../../shared/core/channel.ts';
 import { deadLetterSink } from '../../shared/core/emission.ts';
 import { createOperatorInstance } from '../../shared/operator/operator-instance.ts';
-import { isPast } from '../../shared/core/position.ts';
+import { endOfFiring, isPast, recordOf } from '../../shared/core/position.ts';
 import type { Sink } from '../../shared/ports/sink.ts';
 import type { StreamRecord } from '../../shared/ports/shard-reader.ts';
 import {
@@ -82,6 +84,7 @@ export async function createWorld(options: {
     operators: [operator.id],
   });
   const encoder = new TextEncoder();
+  let arrivals = 0;
   return {
     ...auditable,
     throwsNow,
@@ -91,6 +94,7 @@ export async function createWorld(options: {
     ports: {
       state,
       objects,
+      hints: createMemoryHintStore(),
       reader: createMemoryShardReader(stream, { pageRecordsMax: 3 }),
       control: {
         ...control,
@@ -109,7 +113,10 @@ export async function createWorld(options: {
     },
     put(account, entry) {
       const text = entry === 'garbage' ? '{' : JSON.stringify(entry);
-      const { sequence } = stream.put(account, encoder.encode(text));
+      // Each record arrives a little later, so that arrival timers have something to wait for.
+      arrivals += 1;
+      const arrivalMs = system.now() + arrivals;
+      const { sequence } = stream.put(account, encoder.encode(text), { arrivalMs });
       entries.set(sequence, entry);
     },
   };
@@ -139,15 +146,22 @@ export function invoke(
   });
 }
 
-/** P3: an invocation publishes nothing that lies past the records that it was given. */
+/** P3: an invocation publishes nothing that lies past the records that it was given, or past the one whose timers it fires. */
 function watchOutputs(world: World, shardId: string, records: readonly StreamRecord[]): Ports {
-  const last = { sequence: records[records.length - 1]!.sequence, sub: 0 };
+  const { sequence } = records[records.length - 1]!;
+  const last = { sequence, sub: 0, step: endOfFiring };
   const sinks = [...world.ports.sinks].map(([name, sink]): [string, Sink] => [
     name,
     {
       write: (source, rows) => {
+        const committed = world.control
+          .progressRows()
+          .find(({ channel }) => channelId(channel) === source.channel)?.progress.position;
         for (const { key, emission } of rows) {
-          if (source.channel.endsWith(shardId) && isPast(emission.position, last)) {
+          const isAhead =
+            isPast(emission.position, last) &&
+            (committed === undefined || isPast(recordOf(emission.position), committed));
+          if (source.channel.endsWith(shardId) && isAhead) {
             world.findings.push(`an output of ${key} was published ahead of its unit`);
           }
         }

@@ -1,3 +1,7 @@
+import {
+  DETERMINISM_VARIABLE,
+  type DeterminismSetting,
+} from '../../../shared/config/environment.ts';
 import type { FunctionSettings } from './function-settings.ts';
 
 /** Where a function's SDK clients find the local services. */
@@ -8,8 +12,9 @@ export interface ServiceEndpoints {
 }
 
 /**
- * The whole environment of a function's process: the template's variables, what Lambda itself sets, and the SDK's
- * standard endpoint variables. Nothing of this process's own environment gets in.
+ * The whole environment of a function's process: the template's variables, what Lambda itself sets, the SDK's standard
+ * endpoint variables, and one of ours: locally an operator that is not deterministic fails, where in production it is
+ * only counted. Nothing of this process's own environment gets in.
  */
 export function environmentVariables(
   settings: FunctionSettings,
@@ -20,6 +25,8 @@ export function environmentVariables(
     LANG: 'en_US.UTF-8',
     PATH: '/usr/local/bin:/usr/bin:/bin',
     TZ: 'UTC',
+    // Not on Lambda. A template that sets it has the last word here, too.
+    [DETERMINISM_VARIABLE]: 'strict' satisfies DeterminismSetting,
     ...settings.variables,
     ...lambdaVariables(settings, host),
     AWS_ENDPOINT_URL_KINESIS: host.endpoints.kinesis,

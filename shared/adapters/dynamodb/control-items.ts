@@ -1,8 +1,15 @@
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Channel } from '../../core/channel.ts';
-import { formatPosition, parsePosition, type Position } from '../../core/position.ts';
+import { pack, unpack } from '../../core/pack.ts';
+import {
+  formatPosition,
+  parsePosition,
+  type FiringStep,
+  type Position,
+} from '../../core/position.ts';
 import type { Progress, SegmentReference } from '../../core/progress.ts';
 import type { Job, Suspicion } from '../../ports/control-store.ts';
+import { packFloors, unpackFloors } from './floor-bytes.ts';
 import type { Item, TableKey } from './table-keys.ts';
 
 /*
@@ -28,7 +35,18 @@ interface ProgressRecord {
   readonly committedAtMs: number;
   readonly checkedAtMs: number;
   readonly fence: string | undefined;
+  /** Watermarks (`w`) and earliest times (`e`) of event time (`e`) and arrival time (`a`), ms since the epoch. */
+  readonly we: number | undefined;
+  readonly wa: number | undefined;
+  readonly ee: number | undefined;
+  readonly ea: number | undefined;
+  /** See floor-bytes; absent for none. */
+  readonly floors: Uint8Array | undefined;
+  /** The packed step that has fired, `none`, or absent. */
+  readonly firing: Uint8Array | 'none' | undefined;
 }
+
+type PackedStep = [keyHash: string, key: string, time: number, name: string];
 
 interface SuspicionRecord extends Omit<Suspicion, 'position'> {
   readonly position: string | undefined;
@@ -52,7 +70,8 @@ export function decodeJob(item: Item): Job {
 }
 
 export function encodeProgress(key: TableKey, progress: Progress): Item {
-  const { position, aheadMax, isFinished, range, ...rest } = progress;
+  const { position, aheadMax, isFinished, range, watermarks, earliest, floors, firing, ...rest } =
+    progress;
   return encode(key, {
     ...rest,
     position: formatOptional(position),
@@ -60,6 +79,12 @@ export function encodeProgress(key: TableKey, progress: Progress): Item {
     finished: isFinished,
     rangeFrom: range.from,
     rangeTo: range.to,
+    we: watermarks.event,
+    wa: watermarks.arrival,
+    ee: earliest.event,
+    ea: earliest.arrival,
+    floors: floors.length === 0 ? undefined : packFloors(floors),
+    firing: typeof firing === 'object' ? packStep(firing) : firing,
   } satisfies ProgressRecord);
 }
 
@@ -77,6 +102,11 @@ export function decodeProgress(item: Item): Progress {
     parentIds: record.parentIds,
     committedAtMs: record.committedAtMs,
     checkedAtMs: record.checkedAtMs,
+    // Items from before there was event time have none of these.
+    watermarks: { event: record.we, arrival: record.wa },
+    floors: record.floors === undefined ? [] : unpackFloors(record.floors),
+    firing: typeof record.firing === 'object' ? unpackStep(record.firing) : record.firing,
+    earliest: { event: record.ee, arrival: record.ea },
     fence: record.fence,
   };
 }
@@ -112,6 +142,15 @@ function encode(key: TableKey, record: object): Item {
 // Only this file writes these items, so their shape is what it says.
 function decode<Shape>(item: Item): Shape {
   return unmarshall(item) as Shape;
+}
+
+function packStep({ keyHash, key, time, name }: FiringStep): Uint8Array {
+  return pack([keyHash, key, time, name] satisfies PackedStep);
+}
+
+function unpackStep(bytes: Uint8Array): FiringStep {
+  const [keyHash, key, time, name] = unpack(bytes) as PackedStep;
+  return { keyHash, key, time, name };
 }
 
 function formatOptional(position: Position | undefined): string | undefined {

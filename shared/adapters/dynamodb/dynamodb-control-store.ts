@@ -1,9 +1,4 @@
-import {
-  GetItemCommand,
-  PutItemCommand,
-  QueryCommand,
-  type AttributeValue,
-} from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, PutItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Channel } from '../../core/channel.ts';
 import { HoldfastError } from '../../core/errors.ts';
 import { formatPosition } from '../../core/position.ts';
@@ -21,7 +16,14 @@ import {
   encodeProgress,
   encodeSuspicion,
 } from './control-items.ts';
-import { classifyError, failureError, mapDynamodbError } from './map-error.ts';
+import {
+  classifyError,
+  failureError,
+  isPassing,
+  isRefusedForNow,
+  mapDynamodbError,
+} from './map-error.ts';
+import { queryItems } from './query-items.ts';
 import { bindValues } from './single-writes.ts';
 import {
   channelListPartition,
@@ -142,38 +144,15 @@ async function swapItem(
 }
 
 async function listChannels(
-  { client, table, system, retryPolicy }: ControlAccess,
+  access: ControlAccess,
   job: string,
   generation: number,
 ): Promise<Channel[]> {
   const channels: Channel[] = [];
-  let start: Item | undefined;
-  do {
-    const command = new QueryCommand({
-      TableName: table,
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': { S: channelListPartition(job, generation) } },
-      ConsistentRead: true,
-      ExclusiveStartKey: start,
-    });
-    try {
-      const page = await retry(system, () => client.send(command), isPassing, retryPolicy);
-      for (const item of page.Items ?? []) channels.push(decodeChannel(item));
-      start = page.LastEvaluatedKey;
-    } catch (error) {
-      throw mapDynamodbError(error, `list the channels of job ${job} from table ${table}`);
-    }
-  } while (start !== undefined);
+  const query = {
+    partition: channelListPartition(job, generation),
+    doing: `list the channels of job ${job}`,
+  };
+  for await (const item of queryItems(access, query)) channels.push(decodeChannel(item));
   return channels;
-}
-
-/** What a write may be sent again after: it was not done. */
-function isRefusedForNow(error: unknown): boolean {
-  const failure = classifyError(error);
-  return failure === 'throttled' || failure === 'transaction-conflict';
-}
-
-/** What a read may be sent again after. */
-function isPassing(error: unknown): boolean {
-  return isRefusedForNow(error) || classifyError(error) === 'unknown-reply';
 }

@@ -1,12 +1,13 @@
 import { emissionOrder } from '../../core/emission.ts';
 import { HoldfastError } from '../../core/errors.ts';
+import type { Position } from '../../core/position.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
 import type { Sink, SinkRow, SinkSource } from '../../ports/sink.ts';
 import { createRows } from './append-rows.ts';
 import type { TableAccess } from './conditional-write.ts';
 import { createConditionalWriter } from './conditional-writer.ts';
 import { provenanceOf } from './sink-row.ts';
-import { deadLetterPartition, tableKey, type Item } from './table-keys.ts';
+import { deadLetterPartition, deadLetterSort, tableKey, type Item } from './table-keys.ts';
 
 export interface DeadLetterSinkOptions extends TableAccess {
   /** Takes the data of records that are too large for a row. */
@@ -31,8 +32,9 @@ const messageCharactersMax = 4_096;
 const objectsInFlightMax = 8;
 
 /**
- * Poison records: `pk` is the operator's channel, `sk` the record's place in it. The row has `reason`, `message`,
- * `partitionKey`, `arrivalMs` and the record's `data`, or `dataObject`, the name of the object that holds it.
+ * Poison records and timers: `pk` is the operator's channel, `sk` the place of the record, or of the firing, in it. The
+ * row has `reason`, `message`, `partitionKey`, `arrivalMs` and the record's `data`, or `dataObject`, the name of the object
+ * that holds it.
  */
 export function createDynamodbDeadLetterSink(options: DeadLetterSinkOptions): Sink {
   const { table, objects } = options;
@@ -62,13 +64,14 @@ interface EncodedLetter {
 function encodeLetter(source: SinkSource, row: SinkRow): EncodedLetter {
   const { position } = row.emission;
   const letter = readLetter(row.emission.value);
-  const { operator, origin, channel } = source;
-  const id = `${operator}#${origin}#${position.sequence}#${position.sub}`;
+  const { operator, channel } = source;
+  const id = position.step === undefined ? recordId(source, position) : row.id;
+  const sort = deadLetterSort(emissionOrder(row.emission), position.step);
   const isLarge = letter.data.length > inlineDataBytesMax;
   const name = deadLetterObjectName(source.job, operator, id);
   return {
     item: {
-      ...tableKey(deadLetterPartition(operator, channel), emissionOrder(row.emission)),
+      ...tableKey(deadLetterPartition(operator, channel), sort),
       ...provenanceOf(source, { ...row, id }),
       reason: { S: letter.reason },
       message: { S: letter.message.slice(0, messageCharactersMax).toWellFormed() },
@@ -78,6 +81,11 @@ function encodeLetter(source: SinkSource, row: SinkRow): EncodedLetter {
     },
     object: isLarge ? { name, bytes: letter.data } : undefined,
   };
+}
+
+/** A record has one dead letter, whichever key it was for (P15). */
+function recordId({ operator, origin }: SinkSource, { sequence, sub }: Position): string {
+  return `${operator}#${origin}#${sequence}#${sub}`;
 }
 
 async function createObjects(

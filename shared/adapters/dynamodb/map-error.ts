@@ -66,6 +66,17 @@ export function classifyError(error: unknown): DynamodbFailure {
   return status >= 400 && status < 500 ? 'malformed' : 'unknown-reply';
 }
 
+/** What a write may be sent again after: it was not done. */
+export function isRefusedForNow(error: unknown): boolean {
+  const failure = classifyError(error);
+  return failure === 'throttled' || failure === 'transaction-conflict';
+}
+
+/** What a read may be sent again after. */
+export function isPassing(error: unknown): boolean {
+  return isRefusedForNow(error) || classifyError(error) === 'unknown-reply';
+}
+
 const kindOf: Readonly<Record<DynamodbFailure, ErrorKind>> = {
   throttled: 'unavailable',
   'transaction-conflict': 'unavailable',

@@ -1,8 +1,10 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Spill } from '../../core/emission.ts';
 import { HoldfastError } from '../../core/errors.ts';
+import { pack, unpack } from '../../core/pack.ts';
 import { formatPosition, parsePosition } from '../../core/position.ts';
 import type { StoredItem } from '../../core/stored-item.ts';
+import { packTimer, unpackTimer, type PackedTimer, type Timer } from '../../core/timer.ts';
 import { keyGroupOfPartition, type Item } from './table-keys.ts';
 
 /*
@@ -15,11 +17,12 @@ import { keyGroupOfPartition, type Item } from './table-keys.ts';
  *   d    BOOL  true for a tombstone, else absent
  *   e    B     packed emissions, if any
  *   x    L     objects that hold further emissions, if any: maps of n (name), b (bytes), c (CRC), l (last position)
+ *   t    B     packed timers, if any: MessagePack, in the order in which they fire
  *   ttl  N     when a tombstone may be collected, s since the epoch
  */
 
 /** Attributes that an item has or has not; what a state write does not set, it removes. */
-export const optionalStateAttributes = ['s', 'd', 'e', 'x', 'ttl'] as const;
+export const optionalStateAttributes = ['s', 'd', 'e', 'x', 't', 'ttl'] as const;
 
 export function encodeStateItem(partitionPrefix: string, item: StoredItem): Item {
   const encoded: Item = {
@@ -33,6 +36,7 @@ export function encodeStateItem(partitionPrefix: string, item: StoredItem): Item
   else encoded['s'] = { B: item.states };
   if (item.emissions !== undefined) encoded['e'] = { B: item.emissions };
   if (item.spills.length > 0) encoded['x'] = { L: item.spills.map(encodeSpill) };
+  if (item.timers.length > 0) encoded['t'] = { B: pack(item.timers.map(packTimer)) };
   return encoded;
 }
 
@@ -63,7 +67,12 @@ export function decodeStateItem(item: Item): StoredItem {
     states: item['s']?.B,
     emissions: item['e']?.B,
     spills: item['x']?.L?.map(decodeSpill) ?? [],
+    timers: decodeTimers(item['t']?.B),
   };
+}
+
+function decodeTimers(bytes: Uint8Array | undefined): Timer[] {
+  return bytes === undefined ? [] : (unpack(bytes) as PackedTimer[]).map(unpackTimer);
 }
 
 function encodeSpill(spill: Spill): AttributeValue {

@@ -1,6 +1,9 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { channelId, type Channel } from '../../core/channel.ts';
 import { HoldfastError } from '../../core/errors.ts';
+import { formatSortableTime, parseSortableTime, type FiringStep } from '../../core/position.ts';
+import type { TimeDomain } from '../../core/timer.ts';
+import { hintPartitionOf, type Hint } from '../../ports/hint-store.ts';
 import type { StateScope } from '../../ports/state-store.ts';
 
 /*
@@ -19,6 +22,12 @@ export interface TableKey extends Item {
   sk: AttributeValue.SMember;
 }
 
+/** Two sort keys; a query takes what lies between them, both included. */
+export type SortRange = readonly [from: string, to: string];
+
+/** A sort key has 1,024 bytes: 51 for a hint's time and hash, and up to four for a character of its key. */
+const hintedCharactersMax = 243;
+
 /** All but the key group of the partition keys of a scope's items. */
 export function statePartitionPrefix({ job, generation, operator }: StateScope): string {
   return `${named(job)}#${generation}#${named(operator)}#`;
@@ -27,6 +36,43 @@ export function statePartitionPrefix({ job, generation, operator }: StateScope):
 /** Reads the key group from the partition key of a state item. */
 export function keyGroupOfPartition(partitionKey: string): number {
   return Number(partitionKey.slice(partitionKey.lastIndexOf('#') + 1));
+}
+
+/** Hints lie in the state table. One component more keeps their partitions apart from those of the state. */
+export function hintPartition(scope: StateScope, partition: number): string {
+  return `hints#${statePartitionPrefix(scope)}${partition}`;
+}
+
+/**
+ * The key of a hint: `<e|a><time>#<hash>#<start of its key>`. The hash alone would not tell keys apart: who wants to can
+ * find two with one MD5.
+ */
+export function hintKey(scope: StateScope, { domain, time, key, keyHash }: Hint): TableKey {
+  const sort = `${hintDomain(domain)}${formatSortableTime(time)}#${keyHash}#${startOfHintedKey(key)}`;
+  return tableKey(hintPartition(scope, hintPartitionOf(keyHash)), sort);
+}
+
+/** The part of a key that a hint's sort key has room for. */
+export function startOfHintedKey(key: string): string {
+  if (key.length <= hintedCharactersMax) return key;
+  return Array.from(key).slice(0, hintedCharactersMax).join('');
+}
+
+/** Reads what {@link hintKey} wrote as a sort key; `key` is the start of the hint's. Undefined for any other text. */
+export function parseHintSort(sort: string): Hint | undefined {
+  const [, domain, time, keyHash, key] = /^([ea])(\d{16})#([0-9a-f]{32})#(.*)$/s.exec(sort) ?? [];
+  if (time === undefined || keyHash === undefined || key === undefined) return undefined;
+  return {
+    domain: domain === 'e' ? 'event' : 'arrival',
+    time: parseSortableTime(time),
+    key,
+    keyHash,
+  };
+}
+
+/** The sort keys of a domain's hints, which are in order of time. */
+export function hintSorts(domain: TimeDomain): SortRange {
+  return [hintDomain(domain), `${hintDomain(domain)}~`];
 }
 
 export function jobKey(job: string): TableKey {
@@ -61,6 +107,11 @@ export function deadLetterPartition(operator: string, channel: string): string {
   return `${named(operator)}#${channel}`;
 }
 
+/** The sort key of a dead letter. Behind one record the timers of many keys fire, of one name and time. */
+export function deadLetterSort(order: string, step: FiringStep | undefined): string {
+  return step === undefined ? order : `${order}#${step.keyHash}`;
+}
+
 /** Items with which an endpoint is asked what it can do; no name begins with `!`. */
 export function probeKey(sort: string): TableKey {
   return tableKey('!probe', sort);
@@ -72,6 +123,10 @@ export function tableKey(pk: string, sk: string): TableKey {
 
 function channelPartition(job: string, generation: number, channel: Channel): string {
   return `progress#${named(job)}#${generation}#${channelId(channel)}`;
+}
+
+function hintDomain(domain: TimeDomain): string {
+  return domain === 'event' ? 'e' : 'a';
 }
 
 function named(name: string): string {

@@ -1,4 +1,5 @@
 import { HoldfastError } from '../../core/errors.ts';
+import { compareTexts, type Position } from '../../core/position.ts';
 import type { StoredItem } from '../../core/stored-item.ts';
 import type { ItemWrite, StateScope, StateStore, WriteOutcome } from '../../ports/state-store.ts';
 
@@ -103,12 +104,18 @@ function copyItem(item: StoredItem): StoredItem {
     key: item.key,
     keyGroup: item.keyGroup,
     version: item.version,
-    position: { ...item.position },
+    position: copyPosition(item.position),
     arrivalMs: item.arrivalMs,
     states: copyBytes(item.states),
     emissions: copyBytes(item.emissions),
-    spills: item.spills.map((spill) => ({ ...spill, last: { ...spill.last } })),
+    spills: item.spills.map((spill) => ({ ...spill, last: copyPosition(spill.last) })),
+    timers: item.timers.map((timer) => ({ ...timer })),
   };
+}
+
+function copyPosition(position: Position): Position {
+  const { step } = position;
+  return step === undefined ? { ...position } : { ...position, step: { ...step } };
 }
 
 function compareRows(a: MemoryStateRow, b: MemoryStateRow): number {
@@ -119,10 +126,6 @@ function compareRows(a: MemoryStateRow, b: MemoryStateRow): number {
     a.item.keyGroup - b.item.keyGroup ||
     compareTexts(a.item.key, b.item.key)
   );
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 // Not `slice()`, which keeps a Buffer's memory shared.

@@ -4,7 +4,11 @@ import {
   type KinesisBatchResponse,
 } from '../../adapters/kinesis/lambda-event.ts';
 import { ConfigurationError } from '../../config/configuration-error.ts';
-import { readEnvironment, type OperatorEnvironment } from '../../config/environment.ts';
+import {
+  readEnvironment,
+  type DeterminismSetting,
+  type OperatorEnvironment,
+} from '../../config/environment.ts';
 import type { Operator } from '../../operator/operator.ts';
 import { defaultSettings, type RuntimeSettings } from '../../runtime/operator-runtime.ts';
 import { processBatch } from '../../runtime/process-batch.ts';
@@ -23,6 +27,15 @@ export type OperatorHandler = (
 
 export interface OperatorHandlerOptions {
   readonly settings?: Partial<RuntimeSettings>;
+  /**
+   * What becomes of a callback that uses the clock, dice, timers, files, network or environment of the machine, so that a
+   * replay may compute something else: `count` lets it, counts it in the metric `nonDeterministicCalls` and logs each kind
+   * of call once; `strict` lets the record fail. The variable HOLDFAST_DETERMINISM overrides it; the local AWS sets it to
+   * `strict`.
+   *
+   * @default 'count'
+   */
+  readonly determinism?: DeterminismSetting;
   /** @default the process's environment */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -41,6 +54,7 @@ export function createOperatorHandler(
   checkOperator(operator, environment);
   const runtime = createAwsRuntime(operator, environment, {
     hasOwnEndpoint: hasOwnEndpoint(env),
+    determinism: environment.determinism ?? options.determinism ?? 'count',
     settings: { ...defaultSettings, ...options.settings },
   });
   return async (event, context) => {

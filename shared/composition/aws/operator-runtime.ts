@@ -1,6 +1,7 @@
 import { createDynamodbAppendSink } from '../../adapters/dynamodb/dynamodb-append-sink.ts';
 import { createDynamodbControlStore } from '../../adapters/dynamodb/dynamodb-control-store.ts';
 import { createDynamodbDeadLetterSink } from '../../adapters/dynamodb/dynamodb-dead-letter-sink.ts';
+import { createDynamodbHintStore } from '../../adapters/dynamodb/dynamodb-hint-store.ts';
 import { createDynamodbStateStore } from '../../adapters/dynamodb/dynamodb-state-store.ts';
 import { createDynamodbUpsertSink } from '../../adapters/dynamodb/dynamodb-upsert-sink.ts';
 import { createWriteModeProbe } from '../../adapters/dynamodb/probe-write-mode.ts';
@@ -11,10 +12,18 @@ import { nodeSystem } from '../../adapters/system/node-system.ts';
 import type { OperatorEnvironment } from '../../config/environment.ts';
 import { deadLetterSink } from '../../core/emission.ts';
 import { assertMaxParallelism } from '../../core/key-group.ts';
+import {
+  createDeterminismGuard,
+  guardOperator,
+  type DeterminismGuard,
+  type DeterminismMode,
+} from '../../operator/determinism-guard.ts';
+import { guardPlatform } from '../../operator/guard-platform.ts';
 import { createOperatorInstance } from '../../operator/operator-instance.ts';
 import type { Operator } from '../../operator/operator.ts';
 import type { SinkDescriptor } from '../../operator/sink.ts';
 import type { Sink } from '../../ports/sink.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
 import { createEnvironmentMemory } from '../../runtime/environment-memory.ts';
 import type { OperatorRuntime, RuntimeSettings } from '../../runtime/operator-runtime.ts';
 import { createAwsClients, type AwsClients } from './clients.ts';
@@ -23,7 +32,11 @@ import { createAwsClients, type AwsClients } from './clients.ts';
 export function createAwsRuntime(
   operator: Operator,
   environment: OperatorEnvironment,
-  options: { readonly hasOwnEndpoint: boolean; readonly settings: RuntimeSettings },
+  options: {
+    readonly hasOwnEndpoint: boolean;
+    readonly settings: RuntimeSettings;
+    readonly determinism: DeterminismMode;
+  },
 ): OperatorRuntime {
   assertMaxParallelism(environment.maxParallelism);
   const clients = createAwsClients(options.hasOwnEndpoint);
@@ -39,20 +52,52 @@ export function createAwsRuntime(
   }
   const deadLetters = { ...tableAccess(environment.deadLetterTable), objects };
   sinks.set(deadLetterSink, createDynamodbDeadLetterSink(deadLetters));
+  const metrics = createEmbeddedMetrics({ job: environment.job, system });
+  const guard = createGuard(operator, options.determinism, metrics);
+  const guarded = guardOperator(operator, guard);
   return {
     job: environment.job,
-    operator,
-    instance: createOperatorInstance(operator),
+    operator: guarded,
+    instance: createOperatorInstance(guarded, guard),
     maxParallelism: environment.maxParallelism,
     settings: options.settings,
     state: createDynamodbStateStore(tableAccess(environment.stateTable)),
+    hints: createDynamodbHintStore({ client, table: environment.stateTable, system }),
     control: createDynamodbControlStore({ client, table: environment.controlTable, system }),
     objects,
     reader: createReader(clients, environment.streamArn),
     sinks,
     system,
-    telemetry: createEmbeddedMetrics({ job: environment.job, system }),
+    telemetry: publishCalls(metrics, guard),
     memory: createEnvironmentMemory(),
+  };
+}
+
+/** Puts the platform behind a guard, which tells of the first call of each kind. */
+function createGuard(
+  operator: Operator,
+  mode: DeterminismMode,
+  telemetry: Telemetry,
+): DeterminismGuard {
+  guardPlatform();
+  return createDeterminismGuard(operator.id, {
+    mode,
+    onFirstCall: ({ message, call, stack }) => {
+      telemetry.log('warn', message, { operator: operator.id, call, stack });
+    },
+  });
+}
+
+/** Adds the calls that the guard has counted since the last invocation to the counters of this one. */
+function publishCalls(telemetry: Telemetry, guard: DeterminismGuard): Telemetry {
+  return {
+    log: (level, message, fields) => {
+      telemetry.log(level, message, fields);
+    },
+    publish(operator, counters) {
+      const nonDeterministicCalls = counters.nonDeterministicCalls + guard.takeCalls();
+      telemetry.publish(operator, { ...counters, nonDeterministicCalls });
+    },
   };
 }
 

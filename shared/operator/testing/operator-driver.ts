@@ -2,8 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Emission } from '../../core/emission.ts';
 import { HoldfastError } from '../../core/errors.ts';
 import { pack } from '../../core/pack.ts';
-import type { Position } from '../../core/position.ts';
-import { createOperatorInstance } from '../operator-instance.ts';
+import { identifyKey } from '../../core/channel.ts';
+import { compareTexts, type Position } from '../../core/position.ts';
+import { timerStepName, type Timer } from '../../core/timer.ts';
+import { advanceWatermarks, isDue, noWatermarks, type Watermarks } from '../../core/watermark.ts';
+import { createDeterminismGuard, guardOperator } from '../determinism-guard.ts';
+import { guardPlatform } from '../guard-platform.ts';
+import { createOperatorInstance, type KeyTime } from '../operator-instance.ts';
 import { decodeStates, emptyStates, encodeStates } from '../key-state.ts';
 import type { Operator } from '../operator.ts';
 
@@ -25,19 +30,39 @@ export interface SendOptions {
   readonly arrivalMs?: number;
 }
 
+export interface OperatorDriverOptions {
+  /**
+   * What becomes of a callback that uses the clock, dice, timers, files, network or environment of the machine: `strict`
+   * throws NonDeterministicOperatorError, `off` leaves it to the second run to show.
+   *
+   * @default 'strict'
+   */
+  readonly determinism?: 'strict' | 'off';
+}
+
 /**
  * Runs an operator in this process, with no AWS, for unit tests. It does what the runtime does and checks what the
- * runtime relies on: events pass the schema, states survive being stored, rows pass their sink's schema, and a second
- * run of the same event gives the same result.
+ * runtime relies on: events pass the schema, states survive being stored, rows pass their sink's schema, callbacks use
+ * nothing that differs from run to run, and a second run of the same event gives the same result.
  */
 export interface OperatorDriver {
   /**
-   * Processes one event, given as the object that a producer would send, and returns its outputs in order.
+   * Processes one event, given as the object that a producer would send, and fires the timers that it makes due, of
+   * whatever key. Returns all outputs in order.
    *
    * @throws whatever the operator throws; its state is then as it was before the event
+   * @throws NonDeterministicOperatorError where it looks at the machine's clock, dice, files and the like
    * @throws HoldfastError `invalid` where one of the checks fails
    */
   send(event: unknown, options?: SendOptions): readonly DrivenOutput[];
+  /**
+   * Brings event time to a moment, ms since the epoch, as a heartbeat does; returns the outputs of the timers that fire.
+   */
+  advanceWatermark(time: number): readonly DrivenOutput[];
+  /** The event-time watermark, ms since the epoch. */
+  watermark(): number | undefined;
+  /** The pending timers of a key, in the order in which they fire. */
+  timersOf(key: string): readonly Timer[];
   /** The states of a key by name, decoded: lists as arrays, maps as Maps, aggregates as accumulators. */
   stateOf(key: string): Readonly<Record<string, unknown>>;
   /** Keys that have state, sorted. */
@@ -50,45 +75,113 @@ export interface OperatorDriver {
 
 const firstArrivalMs = Date.UTC(2025, 0, 1);
 
-export function createOperatorDriver(operator: Operator): OperatorDriver {
-  const instance = createOperatorInstance(operator);
+export function createOperatorDriver(
+  tested: Operator,
+  { determinism = 'strict' }: OperatorDriverOptions = {},
+): OperatorDriver {
+  const guard =
+    determinism === 'off' ? undefined : createDeterminismGuard(tested.id, { mode: 'strict' });
+  const operator = guard === undefined ? tested : guardOperator(tested, guard);
+  const instance = createOperatorInstance(operator, guard);
   const encoder = new TextEncoder();
   const stored = new Map<string, Uint8Array>();
   const outputs: DrivenOutput[] = [];
   let sent = 0;
   let clockMs = firstArrivalMs;
 
+  const pending = new Map<string, readonly Timer[]>();
+  let watermarks: Watermarks = noWatermarks;
+
   const load = (key: string): unknown[] => {
     const bytes = stored.get(key);
     return bytes === undefined ? emptyStates(operator) : decodeStates(operator, bytes, key);
   };
 
+  /** Runs a callback twice, from the same state, checks what it did and keeps it. */
+  const drive = (
+    key: string,
+    callback: (live: unknown[], emissions: Emission[], time: KeyTime) => void,
+  ): DrivenOutput[] => {
+    // Each time: the test may have put fake timers or spies in the place of what was guarded.
+    if (guard !== undefined) guardPlatform();
+    const run = () => {
+      const live = load(key);
+      const emissions: Emission[] = [];
+      const timers = [...(pending.get(key) ?? [])];
+      callback(live, emissions, { timers, watermark: watermarks.event });
+      return { live, emissions, timers, states: encodeStates(operator, live) };
+    };
+    const result = run();
+    checkReplay(operator, key, result, run());
+    checkStates(operator, key, result.live, result.states);
+    for (const emission of result.emissions) checkRow(operator, emission);
+    if (result.states === undefined) stored.delete(key);
+    else stored.set(key, result.states);
+    pending.set(key, result.timers);
+    const made = result.emissions.map((emission) => toOutput(key, emission));
+    outputs.push(...made);
+    return made;
+  };
+
+  /** Fires what has become due, keys by hash, until nothing is. */
+  const fireDue = (position: Position): DrivenOutput[] => {
+    const made: DrivenOutput[] = [];
+    const keys = [...pending.keys()].map(identifyKey);
+    keys.sort((a, b) => compareTexts(a.hash, b.hash) || compareTexts(a.key, b.key));
+    for (const { key, hash } of keys) {
+      for (;;) {
+        const due = pending.get(key)?.find((timer) => isDue(timer, watermarks));
+        if (due === undefined) break;
+        const step = { keyHash: hash, key, time: due.time, name: timerStepName(due) };
+        const input = {
+          key,
+          position: { ...position, step },
+          arrivalMs: watermarks.arrival ?? clockMs,
+        };
+        made.push(
+          ...drive(key, (live, emissions, time) => {
+            time.timers.splice(
+              time.timers.findIndex((timer) => isDeepStrictEqual(timer, due)),
+              1,
+            );
+            instance.fireTimer(input, due, live, emissions, time);
+          }),
+        );
+      }
+    }
+    return made;
+  };
+
   return {
     send(event, options = {}) {
-      const parsed = operator.parse(encoder.encode(JSON.stringify(event)));
+      const data = encoder.encode(JSON.stringify(event));
+      const parsed = operator.parse(data);
       const key = operator.key(parsed);
       clockMs = options.arrivalMs ?? clockMs + 1000;
       const position: Position = { sequence: String(sent + 1), sub: 0 };
-      const run = () => {
-        const live = load(key);
-        const emissions: Emission[] = [];
+      const made = drive(key, (live, emissions, time) => {
         // Parsed again, as a replay would: an operator that changes its event must not see the change.
-        const again = operator.parse(encoder.encode(JSON.stringify(event)));
-        instance.processEvent({ key, position, arrivalMs: clockMs, event: again }, live, emissions);
-        const states = encodeStates(operator, live);
-        return { live, emissions, states };
-      };
-      const result = run();
-      checkReplay(operator, key, result, run());
-      checkStates(operator, key, result.live, result.states);
-      for (const emission of result.emissions) checkRow(operator, emission);
+        const again = operator.parse(data);
+        const input = { key, position, arrivalMs: clockMs, event: again };
+        instance.processEvent(input, live, emissions, time);
+      });
       sent += 1;
-      if (result.states === undefined) stored.delete(key);
-      else stored.set(key, result.states);
-      const made = result.emissions.map((emission) => toOutput(key, emission));
-      outputs.push(...made);
-      return made;
+      const { eventTime } = operator;
+      const eventWatermark =
+        eventTime === undefined
+          ? undefined
+          : Math.floor(eventTime.time(parsed)) - eventTime.outOfOrdernessMs;
+      watermarks = advanceWatermarks(watermarks, { eventWatermark, arrivalMs: clockMs });
+      return [...made, ...fireDue(position)];
     },
+    advanceWatermark(time) {
+      const arrivalMs = watermarks.arrival ?? clockMs;
+      watermarks = advanceWatermarks(watermarks, { eventWatermark: time, arrivalMs });
+      sent += 1;
+      return fireDue({ sequence: String(sent), sub: 0 });
+    },
+    watermark: () => watermarks.event,
+    timersOf: (key) => [...(pending.get(key) ?? [])],
     stateOf(key) {
       const live = load(key);
       return Object.fromEntries(operator.stateNames.map((name, slot) => [name, live[slot]]));
@@ -111,6 +204,7 @@ export function createOperatorDriver(operator: Operator): OperatorDriver {
 interface DrivenRun {
   readonly emissions: readonly Emission[];
   readonly states: Uint8Array | undefined;
+  readonly timers: readonly Timer[];
 }
 
 function toOutput(key: string, { sink, row, value }: Emission): DrivenOutput {
@@ -120,7 +214,8 @@ function toOutput(key: string, { sink, row, value }: Emission): DrivenOutput {
 function checkReplay(operator: Operator, key: string, first: DrivenRun, second: DrivenRun): void {
   const isSame =
     isDeepStrictEqual(first.emissions, second.emissions) &&
-    isDeepStrictEqual(first.states, second.states);
+    isDeepStrictEqual(first.states, second.states) &&
+    isDeepStrictEqual(first.timers, second.timers);
   if (isSame) return;
   throw new HoldfastError(
     'invalid',
