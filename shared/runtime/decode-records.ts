@@ -125,7 +125,10 @@ function parseEvent(
   } catch (thrown) {
     return {
       event: undefined,
-      verdict: { reason: 'undecodable', message: describeThrown(thrown) },
+      verdict: {
+        reason: 'undecodable',
+        message: `operator ${operator.id} cannot read the record: ${describeThrown(thrown)}; correct its producer and put it again as the schema takes it`,
+      },
     };
   }
 }
