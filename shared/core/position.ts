@@ -55,16 +55,14 @@ export function formatPosition(position: Position): string {
 
 /** Reads what {@link formatPosition} wrote. */
 export function parsePosition(text: string): Position {
-  const point = text.indexOf('.');
-  const sequence = text.slice(0, point);
-  const sub = Number(text.slice(point + 1));
-  if (point <= 0 || !/^\d+$/.test(sequence) || !Number.isInteger(sub) || sub < 0) {
+  const [, sequence, sub] = /^(\d+)\.(0|[1-9]\d{0,6})$/.exec(text) ?? [];
+  if (sequence === undefined) {
     throw new HoldfastError(
       'corrupt',
       `cannot read position ${JSON.stringify(text)}: expected "<sequence number>.<sub-sequence>"`,
     );
   }
-  return { sequence, sub };
+  return { sequence, sub: Number(sub) };
 }
 
 /**

@@ -7,6 +7,7 @@ import { hasTimeFor, type Deadline } from './deadline.ts';
 import { condemnRecord, type InputRecord } from './decode-records.ts';
 import { forgetItems } from './environment-memory.ts';
 import type { OperatorRuntime } from './operator-runtime.ts';
+import type { RecordFailure } from './unit.ts';
 import { createSuspicionLog, type SuspicionLog } from './suspicion-log.ts';
 
 /** `handBack`: everything up to progress is committed, the rest has to be delivered again. */
@@ -47,6 +48,9 @@ async function advance(
   let span = spanMax;
   let rest = dropCommitted(session, records);
   let superseded = 0;
+  /** Records of the unit at hand that are condemned, and how often others threw since. */
+  const condemned = new Set<InputRecord>();
+  const throws = new Map<InputRecord, number>();
   /** Ends the next unit before a record that is known to fail. */
   let unitEnd: number | undefined;
 
@@ -67,8 +71,8 @@ async function advance(
       position: session.progress.position,
       history: session.isWarm ? suspicions.known() : await suspicions.read(),
       isWarm: session.isWarm,
-      span,
-      spanMax,
+      span: Math.min(span, rest.length),
+      spanMax: Math.min(spanMax, rest.length),
       attemptsMax: settings.attemptsMax,
       id: suspicions.id,
     });
@@ -89,6 +93,7 @@ async function advance(
     switch (outcome.kind) {
       case 'committed':
         rest = rest.slice(outcome.records);
+        condemned.clear();
         span = growSpan(span, spanMax);
         suspicions.forget();
         break;
@@ -105,6 +110,7 @@ async function advance(
         suspicions.forget();
         break;
       case 'failed': {
+        refuseFailedVerdict(session, outcome.failure);
         forgetItems(session.memory);
         const at = rest.indexOf(outcome.failure.record);
         const first = startOfKinesisRecord(rest, at);
@@ -112,7 +118,15 @@ async function advance(
           unitEnd = first;
           break;
         }
-        const isCondemned = await suspicions.recordThrow(outcome.failure.reason);
+        const isCondemned =
+          (await suspicions.recordThrow(outcome.failure.reason)) || condemned.size > 0;
+        const tries = (throws.get(outcome.failure.record) ?? 0) + 1;
+        if (isCondemned && condemned.size > 0 && tries < settings.attemptsMax) {
+          // Another part of the same aggregated record used the attempts up: this one has its own, here and now.
+          throws.set(outcome.failure.record, tries);
+          unitEnd = 1;
+          break;
+        }
         if (!isCondemned) {
           const { sequence } = outcome.failure.record.position;
           return {
@@ -120,6 +134,7 @@ async function advance(
             reason: `record ${sequence} failed: ${outcome.failure.reason}; it is tried ${settings.attemptsMax} times`,
           };
         }
+        condemned.add(outcome.failure.record);
         rest = condemnAt(rest, at, outcome.failure.reason);
         unitEnd = 1;
         break;
@@ -129,6 +144,15 @@ async function advance(
     }
   }
   return { kind: 'done' };
+}
+
+/** A verdict runs no code of the operator and needs no more room than its key has; retrying it would never end. */
+function refuseFailedVerdict(session: ChannelSession, { record, reason }: RecordFailure): void {
+  if (record.verdict === undefined) return;
+  throw new HoldfastError(
+    'internal',
+    `channel ${session.id}: the verdict on record ${record.position.sequence} cannot be stored: ${reason}`,
+  );
 }
 
 /** The first `span` Kinesis records, fewer where their bytes are too many, always one; an aggregated record is never cut. */

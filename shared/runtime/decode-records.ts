@@ -2,6 +2,8 @@ import { deaggregate, type SubRecord } from '../core/aggregated-record.ts';
 import {
   foreignKeyOf,
   identifyKey,
+  isForeignKey,
+  isPartitionKey,
   partitionKeyCharactersMax,
   type Shard,
 } from '../core/channel.ts';
@@ -14,7 +16,12 @@ import type { OperatorRuntime } from './operator-runtime.ts';
 
 /** Why a record cannot be processed, ever. */
 export type PoisonReason =
-  'undecodable' | 'foreign-partition-key' | 'foreign-hash-key' | 'too-large' | 'operator-failed';
+  | 'undecodable'
+  | 'bad-partition-key'
+  | 'foreign-partition-key'
+  | 'foreign-hash-key'
+  | 'too-large'
+  | 'operator-failed';
 
 export interface Verdict {
   readonly reason: PoisonReason;
@@ -78,10 +85,16 @@ function decodeOne(
   { sub, isEndOfRecord }: { readonly sub: number; readonly isEndOfRecord: boolean },
 ): InputRecord {
   const position = { sequence: record.sequence, sub };
-  let place = placeOf(decoder, partitionKey);
+  const isKey = isPartitionKey(partitionKey);
+  let place = isKey ? placeOf(decoder, partitionKey) : foreignPlace(decoder);
   let event: unknown;
   let verdict: Verdict | undefined;
-  if (!place.isOwned) {
+  if (!isKey) {
+    verdict = {
+      reason: 'bad-partition-key',
+      message: `the partition key has ${partitionKey.length} characters, expected 1 to ${partitionKeyCharactersMax}; correct the producer that aggregates it`,
+    };
+  } else if (!place.isOwned) {
     verdict = {
       reason: 'foreign-hash-key',
       message: `partition key ${JSON.stringify(partitionKey)} does not belong to shard ${decoder.shard.shardId}; put records without ExplicitHashKey`,
@@ -150,7 +163,7 @@ export function placeOf({ runtime, shard, channel }: Decoder, key: string): KeyP
 
 /** The place of a key that a segment names: of a partition key, or of the one that takes foreign records. */
 export function placeOfStoredKey(decoder: Decoder, key: string): KeyPlace {
-  return key.length > partitionKeyCharactersMax ? foreignPlace(decoder) : placeOf(decoder, key);
+  return isForeignKey(key) ? foreignPlace(decoder) : placeOf(decoder, key);
 }
 
 function foreignPlace({ runtime, shard }: Decoder): KeyPlace {

@@ -32,7 +32,8 @@ export interface SendOptions {
  */
 export interface OperatorDriver {
   /**
-   * Processes one event, given as the object that a producer would send, and returns its outputs in order.
+   * Processes one event, given as the object that a producer would send (or, for an operator with a decode of its own, as
+   * the bytes), and returns its outputs in order.
    *
    * @throws whatever the operator throws; its state is then as it was before the event
    * @throws HoldfastError `invalid` where one of the checks fails
@@ -65,7 +66,8 @@ export function createOperatorDriver(operator: Operator): OperatorDriver {
 
   return {
     send(event, options = {}) {
-      const parsed = operator.parse(encoder.encode(JSON.stringify(event)));
+      const data = event instanceof Uint8Array ? event : encoder.encode(JSON.stringify(event));
+      const parsed = operator.parse(data);
       const key = operator.key(parsed);
       clockMs = options.arrivalMs ?? clockMs + 1000;
       const position: Position = { sequence: String(sent + 1), sub: 0 };
@@ -73,7 +75,7 @@ export function createOperatorDriver(operator: Operator): OperatorDriver {
         const live = load(key);
         const emissions: Emission[] = [];
         // Parsed again, as a replay would: an operator that changes its event must not see the change.
-        const again = operator.parse(encoder.encode(JSON.stringify(event)));
+        const again = operator.parse(data);
         instance.processEvent({ key, position, arrivalMs: clockMs, event: again }, live, emissions);
         const states = encodeStates(operator, live);
         return { live, emissions, states };

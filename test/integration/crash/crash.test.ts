@@ -5,7 +5,7 @@ import { killAtStep, type Moment } from './kill-at-step.ts';
 import { deliverAll, openRuntime } from './ledger-job.ts';
 import { startLocalStores } from './local-stores.ts';
 import { breedVictims } from './victim.ts';
-import { recordSteps, stepKinds, type WriteStep } from './write-steps.ts';
+import { recordSteps, stepKinds, type StepKind, type WriteStep } from './write-steps.ts';
 
 const input = createInput(ledgerLines);
 
@@ -23,6 +23,12 @@ await deliverAll(openRuntime(straightJob, input), input, batchRecords);
 stores.watch(straightJob, undefined);
 const expected = await readFinalTables(stores, straightJob, input);
 
+/** What is written around a unit, and not in each. */
+const besideUnits: ReadonlySet<StepKind> = new Set(['birth', 'suspicion', 'tombstones']);
+/** P1; outputs have no order among themselves. */
+const unitOrder =
+  /^(spilled emissions, )*states, ((segment|append rows|view rows \w+|dead letter data|dead letters), )+progress$/;
+
 const victims = breedVictims(stores.variables, 2);
 
 afterAll(async () => {
@@ -34,6 +40,13 @@ describe('without a crash', () => {
   it('every kind of write happens, in several units', () => {
     expect(new Set(steps.map(({ kind }) => kind))).toEqual(new Set(stepKinds));
     expect(steps.filter(({ kind }) => kind === 'progress').length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('each unit writes spilled emissions, states, outputs and progress in this order', () => {
+    for (const unit of Map.groupBy(steps, (step) => step.unit).values()) {
+      const kinds = unit.map(({ kind }) => kind).filter((kind) => !besideUnits.has(kind));
+      if (kinds.length > 0) expect(kinds.join(', ')).toMatch(unitOrder);
+    }
   });
 
   it('the tables say what the input says', () => {

@@ -67,11 +67,11 @@ describe('isOwnedBy', () => {
 describe('keyGroupOf', () => {
   it.each([1, 2, 128, 32_768])('cuts the hash space into %i equal ranges', (maxParallelism) => {
     const width = hashSpace / BigInt(maxParallelism);
-    for (let group = 0; group < maxParallelism; group += 1) {
-      const from = BigInt(group) * width;
-      expect(keyGroupOf(hashOf(from), maxParallelism)).toBe(group);
-      expect(keyGroupOf(hashOf(from + width - 1n), maxParallelism)).toBe(group);
-    }
+    const groups = Array.from({ length: maxParallelism }, (_, group) => group);
+    const groupsAt = (offset: bigint): number[] =>
+      groups.map((group) => keyGroupOf(hashOf(BigInt(group) * width + offset), maxParallelism));
+    expect(groupsAt(0n)).toEqual(groups);
+    expect(groupsAt(width - 1n)).toEqual(groups);
   });
 
   it('fills all 128 groups evenly from a few thousand keys', () => {
