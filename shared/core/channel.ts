@@ -51,6 +51,21 @@ export function foreignKeyOf(shardId: string, range: HashRange): KeyIdentity {
   };
 }
 
+/** True for a key that {@link foreignKeyOf} made. */
+export function isForeignKey(key: string): boolean {
+  return countCharacters(key) > partitionKeyCharactersMax;
+}
+
+/** Kinesis counts Unicode characters, not UTF-16 units; it takes 1 to 256 of them. */
+export function isPartitionKey(key: string): boolean {
+  return key !== '' && countCharacters(key) <= partitionKeyCharactersMax;
+}
+
+function countCharacters(text: string): number {
+  // Every character has at least one unit: only long texts are looked through.
+  return text.length <= partitionKeyCharactersMax ? text.length : Array.from(text).length;
+}
+
 export function identifyKey(key: string): KeyIdentity {
   return { key, hash: hashKey(key) };
 }

@@ -1,3 +1,5 @@
+import { timerTimeMax } from './timer.ts';
+
 /*
  * A heartbeat bridges silence: a record that says, in the stream itself, how far event time has come. Its data is
  * `{"holdfast":"heartbeat","time":<ms since the epoch>}`; one is put into every shard, with an explicit hash key, so that it
@@ -15,5 +17,5 @@ export function decodeHeartbeat(data: Uint8Array): number | undefined {
   if (data.length < prefix.length || data[2] !== prefix[2]) return undefined;
   for (let at = 0; at < prefix.length; at += 1) if (data[at] !== prefix[at]) return undefined;
   const time = Number(new TextDecoder().decode(data.subarray(prefix.length, data.length - 1)));
-  return Number.isInteger(time) ? time : undefined;
+  return Number.isInteger(time) && Math.abs(time) <= timerTimeMax ? time : undefined;
 }

@@ -16,6 +16,8 @@ export function copyPlain(value: unknown, path = 'row'): unknown {
   if (prototype !== Object.prototype && prototype !== null) throw notPlain(value, path);
   const copy: Record<string, unknown> = {};
   for (const [name, element] of Object.entries(value)) {
+    // Assigning it would set the prototype and lose the value.
+    if (name === '__proto__') throw notPlain(value, `${path}.__proto__`);
     copy[name] = copyPlain(element, `${path}.${name}`);
   }
   return copy;

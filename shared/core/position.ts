@@ -93,7 +93,7 @@ export function formatPosition({ sequence, sub, step }: Position): string {
   return `${sequence}.${sub}.${step.keyHash}.${step.time}.${step.name}.${step.key}`;
 }
 
-const positionPattern = /^(\d+)\.(\d+)(?:\.([0-9a-g]{32})\.(-?\d+)\.([^.]*)\.(.*))?$/s;
+const positionPattern = /^(\d+)\.(0|[1-9]\d{0,6})(?:\.([0-9a-g]{32})\.(-?\d+)\.([^.]*)\.(.*))?$/s;
 
 /** Reads what {@link formatPosition} wrote. */
 export function parsePosition(text: string): Position {

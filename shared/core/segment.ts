@@ -4,7 +4,7 @@ import { pack, unpack } from './pack.ts';
 import { compressZstd, crc32c, decompressZstd } from './platform.ts';
 import { formatPosition, parsePosition, type Position } from './position.ts';
 import type { SegmentReference } from './progress.ts';
-import type { StoredItem } from './stored-item.ts';
+import { itemBytes, type StoredItem } from './stored-item.ts';
 import { packTimer, unpackTimer, type PackedTimer } from './timer.ts';
 import { noWatermarks, type Watermarks } from './watermark.ts';
 
@@ -202,7 +202,7 @@ function* cutBlocks(items: readonly StoredItem[]): Generator<StoredItem[]> {
   let bytes = 0;
   for (const item of items) {
     block.push(item);
-    bytes += item.key.length + (item.states?.length ?? 0) + (item.emissions?.length ?? 0);
+    bytes += itemBytes(item);
     if (bytes >= blockBytesTarget) {
       yield block;
       block = [];

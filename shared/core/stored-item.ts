@@ -30,6 +30,12 @@ export interface StoredItem {
  */
 export const itemBytesMax = 390 * 1024;
 
+/**
+ * Largest item without its emissions, in bytes. The rest up to {@link itemBytesMax} is for naming an object that holds
+ * them: a verdict on a record of a full key can always be stored.
+ */
+export const stateBytesMax = 380 * 1024;
+
 /** The size of an item as this rule counts it. */
 export function itemBytes(item: StoredItem): number {
   const spills = item.spills.reduce((sum, spill) => sum + spill.name.length + 120, 0);

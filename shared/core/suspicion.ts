@@ -63,18 +63,20 @@ export function planAttempt(facts: AttemptFacts): AttemptPlan {
     const { span } = facts;
     return announce({ position, span, outstanding: [id], throws: 0, reason: undefined });
   }
+  // This invocation is alive: what it announced itself is no death.
+  const outstanding = history.outstanding.filter((other) => other !== id);
   if (history.span > 1) {
-    const hasDied = history.outstanding.length > 0;
+    const hasDied = outstanding.length > 0;
     const shrunk = hasDied ? Math.ceil(history.span / shrinkFactor) : history.span;
     return announce({ ...history, span: Math.min(shrunk, facts.span), outstanding: [id] });
   }
-  if (history.outstanding.length >= facts.attemptsMax) {
+  if (outstanding.length >= facts.attemptsMax) {
     return { kind: 'condemn', reason: deathReason };
   }
   if (history.throws >= facts.attemptsMax) {
     return { kind: 'condemn', reason: history.reason ?? deathReason };
   }
-  return announce({ ...history, outstanding: [...history.outstanding, id] });
+  return announce({ ...history, outstanding: [...outstanding, id] });
 }
 
 /** The history after the record at its position threw, in the attempt with this id. */

@@ -113,7 +113,10 @@ function decodeSlot(
     case 'aggregating':
       return codec === undefined ? value : codec.decode(value);
     case 'list': {
-      const list = value as unknown[];
+      // keepLast may have been lowered since.
+      const { keepLast } = descriptor;
+      const all = value as unknown[];
+      const list = all.length > keepLast ? all.slice(-keepLast) : all;
       return codec === undefined ? list : list.map((element) => codec.decode(element));
     }
     case 'map': {

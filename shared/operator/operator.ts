@@ -142,7 +142,8 @@ export function defineOperator<
   const { schema } = definition;
   // The one place where the types of a definition are let go: the runtime gives each callback only what parse() made.
   const process = ((event, ctx) => {
-    definition.process(event as z.output<Schema>, ctx as OperatorContext<States, Sinks>);
+    // Returned, so that a promise is noticed.
+    return definition.process(event as z.output<Schema>, ctx as OperatorContext<States, Sinks>);
   }) satisfies Operator['process'];
   const key = definition.key;
   return {

@@ -56,6 +56,9 @@ async function advance(
   let rest = dropCommitted(session, records);
   let superseded = 0;
   let bound: UnitBound = {};
+  /** Records of the unit at hand that are condemned, and how often others threw since. */
+  const condemned = new Set<InputRecord>();
+  const throws = new Map<InputRecord, number>();
 
   while (rest.length > 0 || session.progress.firing !== undefined) {
     refuseAfterEnd(session, rest);
@@ -66,12 +69,23 @@ async function advance(
       };
     }
     const history = session.isWarm ? suspicions.known() : await suspicions.read();
-    const facts = { history, isWarm: session.isWarm, spanMax, id: suspicions.id };
+    const available = Math.max(1, rest.length);
+    const facts = {
+      history,
+      isWarm: session.isWarm,
+      spanMax: Math.min(spanMax, available),
+      id: suspicions.id,
+    };
     const { attemptsMax } = settings;
     const { position, firing } = session.progress;
     let isTimerAlone = firing !== undefined && isAboutTimer(history, position);
     if (!isTimerAlone) {
-      const plan = planAttempt({ ...facts, position, span, attemptsMax });
+      const plan = planAttempt({
+        ...facts,
+        position,
+        span: Math.min(span, available),
+        attemptsMax,
+      });
       if (plan.kind === 'run') span = plan.span;
       isTimerAlone = firing !== undefined && (plan.kind === 'condemn' || plan.span === 1);
       if (plan.kind === 'condemn' && !isTimerAlone) {
@@ -104,6 +118,7 @@ async function advance(
     switch (outcome.kind) {
       case 'committed':
         rest = rest.slice(outcome.records);
+        condemned.clear();
         span = growSpan(span, spanMax);
         suspicions.forget();
         break;
@@ -121,6 +136,7 @@ async function advance(
         break;
       case 'failed': {
         const { failure } = outcome;
+        refuseFailedVerdict(session, failure);
         forgetItems(session.memory);
         const prefix = boundBefore(session, rest, failure);
         if (prefix !== undefined) {
@@ -129,7 +145,17 @@ async function advance(
         }
         const { step } = failure.position;
         const at = step === undefined ? session.progress.position : failure.position;
-        const isCondemned = await suspicions.recordThrow(at, failure.reason);
+        const isCondemned =
+          (await suspicions.recordThrow(at, failure.reason)) || condemned.size > 0;
+        if (step === undefined && condemned.size > 0) {
+          const tries = (throws.get(failure.record!) ?? 0) + 1;
+          throws.set(failure.record!, tries);
+          if (tries < settings.attemptsMax) {
+            // Another part of the same aggregated record used the attempts up: this one has its own, here and now.
+            bound = { records: 1 };
+            break;
+          }
+        }
         if (!isCondemned) {
           return {
             kind: 'handBack',
@@ -137,7 +163,9 @@ async function advance(
           };
         }
         if (step === undefined) {
-          rest = condemnAt(rest, rest.indexOf(failure.record!), failure.reason);
+          const record = failure.record!;
+          condemned.add(record);
+          rest = condemnAt(rest, rest.indexOf(record), failure.reason);
           bound = { records: 1 };
         } else {
           bound = { records: 0, firings: 1, verdict: { step, reason: failure.reason } };
@@ -220,6 +248,18 @@ function refuseAfterEnd(session: ChannelSession, rest: readonly InputRecord[]): 
   throw new HoldfastError(
     'internal',
     `channel ${session.id} is finished at ${session.progress.position?.sequence ?? 'its start'}, but record ${rest[0]!.position.sequence} came after it`,
+  );
+}
+
+/** A verdict runs no code of the operator and needs no more room than its key has; retrying it would never end. */
+function refuseFailedVerdict(
+  session: ChannelSession,
+  { record, position, reason }: UnitFailure,
+): void {
+  if (position.step !== undefined || record?.verdict === undefined) return;
+  throw new HoldfastError(
+    'internal',
+    `channel ${session.id}: the verdict on record ${position.sequence} cannot be stored: ${reason}`,
   );
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../core/emission.ts';
 import { describeThrown, HoldfastError } from '../core/errors.ts';
 import { crc32c } from '../core/platform.ts';
-import { itemBytes, itemBytesMax, type StoredItem } from '../core/stored-item.ts';
+import { itemBytes, itemBytesMax, stateBytesMax, type StoredItem } from '../core/stored-item.ts';
 import { encodeStates } from '../operator/key-state.ts';
 import type { ChannelSession } from './channel-session.ts';
 import { spillName } from './object-names.ts';
@@ -43,16 +43,6 @@ export function buildItem(
   if (position === undefined) {
     throw new HoldfastError('internal', `key ${run.place.key} is written without a position`);
   }
-  const large = packed !== undefined && packed.length > inlineEmissionBytesMax ? packed : undefined;
-  const oversized = large === undefined ? undefined : findOversized(run.emissions);
-  if (oversized !== undefined) {
-    return {
-      kind: 'refused',
-      reason: `an output for sink ${oversized.sink} has more than ${rowBytesMax} bytes, which no row can hold; emit less, or several rows`,
-    };
-  }
-  const spill =
-    large === undefined ? undefined : spillEmissions(runtime, session, run, large, attempt);
   const item: StoredItem = {
     key: run.place.key,
     keyGroup: run.place.keyGroup,
@@ -60,17 +50,38 @@ export function buildItem(
     position,
     arrivalMs: run.arrivalMs,
     states,
-    emissions: spill === undefined ? packed : undefined,
-    spills: spill === undefined ? [] : [spill.reference],
+    emissions: packed,
+    spills: [],
     timers: run.timers,
   };
-  if (itemBytes(item) > itemBytesMax) {
+  const bytes = itemBytes({ ...item, emissions: undefined });
+  if (bytes > stateBytesMax) {
     return {
       kind: 'refused',
-      reason: `the item of key ${JSON.stringify(item.key)} would have ${itemBytes(item)} bytes, at most ${itemBytesMax} fit into DynamoDB; keep less for each key, or split the key`,
+      reason: `the item of key ${JSON.stringify(item.key)} would have ${bytes} bytes, at most ${stateBytesMax} fit into DynamoDB beside its outputs; keep less for each key, or split the key`,
     };
   }
-  return { kind: 'built', item, spill: spill?.object };
+  if (packed === undefined || !mustSpill(item, packed)) {
+    return { kind: 'built', item, spill: undefined };
+  }
+  const oversized = findOversized(run.emissions);
+  if (oversized !== undefined) {
+    return {
+      kind: 'refused',
+      reason: `an output for sink ${oversized.sink} has more than ${rowBytesMax} bytes, which no row can hold; emit less, or several rows`,
+    };
+  }
+  const { object, reference } = spillEmissions(runtime, session, run, packed, attempt);
+  return {
+    kind: 'built',
+    item: { ...item, emissions: undefined, spills: [reference] },
+    spill: object,
+  };
+}
+
+/** P2: emissions that are large, or for which the item has no room left, go to an object of their own. */
+function mustSpill(item: StoredItem, packed: Uint8Array): boolean {
+  return packed.length > inlineEmissionBytesMax || itemBytes(item) > itemBytesMax;
 }
 
 function spillEmissions(

@@ -106,6 +106,7 @@ async function finishChannel(
 
 /** How long before the end of retention a channel that was not looked at counts as having lost records, ms. */
 const retentionMarginMs = 3600 * 1000;
+const hourMs = 3600 * 1000;
 
 /**
  * The pages of a shard after progress. Where the record at progress has left the stream, nothing after it can have left
@@ -117,21 +118,30 @@ async function* readPastProgress(
   session: ChannelSession,
 ): AsyncGenerator<ShardPage> {
   const { shardId } = session.shard;
-  const { position, checkedAtMs } = session.progress;
+  const { position, checkedAtMs, committedAtMs } = session.progress;
+  if (position === undefined) refuseGap(runtime, session, committedAtMs);
   try {
     yield* runtime.reader.read(shardId, position?.sequence);
     return;
   } catch (error) {
     if (position === undefined || !isHoldfastError(error, 'invalid')) throw error;
-    const retentionMs = (runtime.memory.stream?.retentionHours ?? 24) * 3600 * 1000;
-    const unseenMs = runtime.system.now() - checkedAtMs;
-    if (unseenMs > retentionMs - retentionMarginMs) {
-      throw new HoldfastError(
-        'invalid',
-        `channel ${session.id}: the record at progress ${position.sequence} has left the stream and the shard was last looked at ${Math.round(unseenMs / 3600_000)} h ago, with a retention of ${retentionMs / 3600_000} h: records after it may be lost. The channel stops; restore to accept the gap`,
-        { cause: error },
-      );
-    }
+    refuseGap(runtime, session, checkedAtMs);
   }
   yield* runtime.reader.read(shardId, undefined);
+}
+
+/** Stops a channel that was not looked at for so long that unread records may have left the stream. */
+function refuseGap(runtime: OperatorRuntime, session: ChannelSession, seenAtMs: number): void {
+  const retentionMs = (runtime.memory.stream?.retentionHours ?? 24) * hourMs;
+  const unseenMs = runtime.system.now() - seenAtMs;
+  if (unseenMs <= retentionMs - retentionMarginMs) return;
+  const { position } = session.progress;
+  const what =
+    position === undefined
+      ? 'nothing of it has been read yet'
+      : `the record at progress ${position.sequence} has left the stream`;
+  throw new HoldfastError(
+    'invalid',
+    `channel ${session.id}: ${what} and the shard was last looked at ${Math.round(unseenMs / hourMs)} h ago, with a retention of ${retentionMs / hourMs} h: records after it may be lost. The channel stops; restore to accept the gap`,
+  );
 }

@@ -2,11 +2,14 @@ import { deaggregate, type SubRecord } from '../core/aggregated-record.ts';
 import {
   foreignKeyOf,
   identifyKey,
+  isForeignKey,
+  isPartitionKey,
   partitionKeyCharactersMax,
   type Shard,
 } from '../core/channel.ts';
 import { describeThrown } from '../core/errors.ts';
 import { decodeHeartbeat } from '../core/heartbeat.ts';
+import { timerTimeMax } from '../core/timer.ts';
 import { isOwnedBy, keyGroupOf } from '../core/key-group.ts';
 import type { Position } from '../core/position.ts';
 import type { Operator } from '../operator/operator.ts';
@@ -17,6 +20,7 @@ import type { OperatorRuntime } from './operator-runtime.ts';
 /** Why a record cannot be processed, ever. */
 export type PoisonReason =
   | 'undecodable'
+  | 'bad-partition-key'
   | 'foreign-partition-key'
   | 'foreign-hash-key'
   | 'too-large'
@@ -94,33 +98,28 @@ function decodeOne(
   const heartbeat = decodeHeartbeat(data);
   if (heartbeat !== undefined) {
     const place = foreignPlace(decoder);
-    const nothing = { event: undefined, verdict: undefined };
-    return {
-      ...common,
-      ...nothing,
-      key: place.key,
-      place,
-      eventWatermark: heartbeat,
-      isHeartbeat: true,
-    };
+    const said = { event: undefined, verdict: undefined, eventWatermark: heartbeat };
+    return { ...common, ...said, key: place.key, place, isHeartbeat: true };
   }
-  const own = placeOf(decoder, partitionKey);
-  const place = own.isOwned ? own : foreignPlace(decoder);
-  const parsed = own.isOwned
-    ? parseEvent(decoder.runtime, partitionKey, data, arrivalMs)
-    : refuse(
+  const own = isPartitionKey(partitionKey) ? placeOf(decoder, partitionKey) : undefined;
+  const place = own?.isOwned === true ? own : foreignPlace(decoder);
+  const parsed =
+    place === own
+      ? parseEvent(decoder.runtime, partitionKey, data, arrivalMs)
+      : refuseKey(decoder, partitionKey, own !== undefined);
+  return { ...common, ...parsed, key: place.key, place, isHeartbeat: false };
+}
+
+function refuseKey({ shard }: Decoder, partitionKey: string, isKey: boolean): ParsedEvent {
+  return isKey
+    ? refuse(
         'foreign-hash-key',
-        `partition key ${JSON.stringify(partitionKey)} does not belong to shard ${decoder.shard.shardId}; put records without ExplicitHashKey`,
+        `partition key ${JSON.stringify(partitionKey)} does not belong to shard ${shard.shardId}; put records without ExplicitHashKey`,
+      )
+    : refuse(
+        'bad-partition-key',
+        `the partition key has ${partitionKey.length} characters, expected 1 to ${partitionKeyCharactersMax}; correct the producer that aggregates it`,
       );
-  return {
-    ...common,
-    key: place.key,
-    place,
-    event: parsed.event,
-    verdict: parsed.verdict,
-    eventWatermark: parsed.eventWatermark,
-    isHeartbeat: false,
-  };
 }
 
 interface ParsedEvent {
@@ -152,7 +151,10 @@ function parseEvent(
     }
     return readEventTime(operator, event, arrivalMs);
   } catch (thrown) {
-    return refuse('undecodable', describeThrown(thrown));
+    return refuse(
+      'undecodable',
+      `operator ${operator.id} cannot read the record: ${describeThrown(thrown)}; correct its producer and put it again as the schema takes it`,
+    );
   }
 }
 
@@ -160,10 +162,11 @@ function readEventTime(operator: Operator, event: unknown, arrivalMs: number): P
   const { eventTime } = operator;
   if (eventTime === undefined) return { event, verdict: undefined, eventWatermark: undefined };
   const time = eventTime.time(event);
-  if (!Number.isFinite(time)) {
+  // Also keeps what follows from it within what tables can hold as a number.
+  if (!Number.isFinite(time) || Math.abs(time) > timerTimeMax) {
     return refuse(
       'bad-event-time',
-      `the event's time is ${String(time)}, expected milliseconds since the epoch`,
+      `the event's time is ${String(time)}, expected milliseconds since the epoch within ±${timerTimeMax}`,
     );
   }
   if (time - arrivalMs > eventTime.maxFutureSkewMs) {
@@ -197,7 +200,7 @@ export function placeOf({ runtime, shard, channel }: Decoder, key: string): KeyP
 
 /** The place of a key that a segment names: of a partition key, or of the one that takes foreign records. */
 export function placeOfStoredKey(decoder: Decoder, key: string): KeyPlace {
-  return key.length > partitionKeyCharactersMax ? foreignPlace(decoder) : placeOf(decoder, key);
+  return isForeignKey(key) ? foreignPlace(decoder) : placeOf(decoder, key);
 }
 
 function foreignPlace({ runtime, shard }: Decoder): KeyPlace {

@@ -47,8 +47,8 @@ export interface OperatorDriverOptions {
  */
 export interface OperatorDriver {
   /**
-   * Processes one event, given as the object that a producer would send, and fires the timers that it makes due, of
-   * whatever key. Returns all outputs in order.
+   * Processes one event, given as the object that a producer would send (or, for an operator with a decode of its own, as
+   * the bytes), and fires the timers that it makes due, of whatever key. Returns all outputs in order.
    *
    * @throws whatever the operator throws; its state is then as it was before the event
    * @throws NonDeterministicOperatorError where it looks at the machine's clock, dice, files and the like
@@ -154,7 +154,7 @@ export function createOperatorDriver(
 
   return {
     send(event, options = {}) {
-      const data = encoder.encode(JSON.stringify(event));
+      const data = event instanceof Uint8Array ? event : encoder.encode(JSON.stringify(event));
       const parsed = operator.parse(data);
       const key = operator.key(parsed);
       clockMs = options.arrivalMs ?? clockMs + 1000;

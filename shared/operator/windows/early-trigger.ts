@@ -38,9 +38,9 @@ export function everyMs(stepMs: number): EarlyTrigger {
 export function nextEarlyTime(
   { start, end }: Window,
   stepMs: number,
-  watermark: number,
+  firedWatermark = Number.NEGATIVE_INFINITY,
 ): number | undefined {
-  const passed = Math.max(watermark - start, 0);
+  const passed = Math.max(firedWatermark - start, 0);
   const next = start + floorTo(passed, stepMs) + stepMs;
   return next < end ? next : undefined;
 }

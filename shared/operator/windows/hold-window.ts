@@ -13,6 +13,8 @@ export interface WindowScope {
   readonly timers: Timers;
   /** Event-time watermark, ms since the epoch, the current event included. */
   readonly watermark: number;
+  /** The watermark up to which timers have fired: without the current event. Undefined before the first. */
+  readonly firedWatermark: number | undefined;
 }
 
 /** A window that takes an event. */

@@ -68,7 +68,13 @@ export function defineWindowedOperator<
   type Context = OperatorContext<typeof state, Sinks>;
 
   const scopeOf = (ctx: Context, watermark: number): WindowScope => {
-    return { key: ctx.key, windows: ctx.state.windows, timers: ctx.timers, watermark };
+    const {
+      key: ofEvent,
+      state: { windows },
+      timers,
+      watermark: firedWatermark,
+    } = ctx;
+    return { key: ofEvent, windows, timers, watermark, firedWatermark };
   };
   const reportTo = (ctx: Context) => (result: WindowResult<AggregationResult<Computed>>) => {
     definition.onResult(result, ctx);

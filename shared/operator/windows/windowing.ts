@@ -98,7 +98,6 @@ function addToWindow<In>(
     reportWindow(rules, held, 'late-update', scope, report);
     return;
   }
-  held.stage = 'open';
   if (isMoved) scope.timers.register(timerOf(endTimer, held, held.end));
   triggerEarly(rules, held, scope, report);
 }
@@ -115,8 +114,9 @@ function triggerEarly<In>(
     if (held.unreported >= early.events) reportWindow(rules, held, 'early', scope, report);
     return;
   }
-  // Gives the same time again while the timer is pending; a session that has grown may only now reach one.
-  const time = nextEarlyTime(held, early.stepMs, scope.watermark);
+  // Gives the same time again while the timer is pending, even if this event makes it due; a session that has grown may
+  // only now reach one.
+  const time = nextEarlyTime(held, early.stepMs, scope.firedWatermark);
   if (time !== undefined) scope.timers.register(timerOf(earlyTimer, held, time));
 }
 

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryControlStore } from '../../../shared/adapters/memory/memory-control-store.ts';
+import { createMemoryObjectStore } from '../../../shared/adapters/memory/memory-object-store.ts';
+import type { ControlStore, Job } from '../../../shared/ports/control-store.ts';
+import type { ObjectStore } from '../../../shared/ports/object-store.ts';
+import { jobMarkerName } from '../../../shared/runtime/object-names.ts';
+import { registerJob, type JobRequest } from '../../../shared/runtime/register-job.ts';
+
+const request: JobRequest = { name: 'demo', maxParallelism: 128, operators: ['tally'] };
+
+const running: Job = {
+  name: 'demo',
+  version: 2,
+  generation: 1,
+  status: 'running',
+  maxParallelism: 128,
+  operators: ['tally'],
+  hold: undefined,
+};
+
+const createStores = () => ({
+  control: createMemoryControlStore(),
+  objects: createMemoryObjectStore(),
+});
+
+describe('registerJob', () => {
+  it('creates the job item and its marker', async () => {
+    const { control, objects } = createStores();
+    expect(await registerJob(control, objects, request)).toEqual(running);
+    expect(await control.readJob('demo')).toEqual(running);
+    const marker = await objects.read('jobs/demo/job.json');
+    expect(JSON.parse(new TextDecoder().decode(marker))).toEqual({
+      job: 'demo',
+      maxParallelism: 128,
+    });
+  });
+
+  it('changes nothing where the same deployment comes again', async () => {
+    const { control, objects } = createStores();
+    await registerJob(control, objects, request);
+    expect(await registerJob(control, objects, request)).toEqual(running);
+    expect(objects.objects().size).toBe(1);
+  });
+
+  it('brings the operators up to a new deployment, and keeps generation and hold', async () => {
+    const { control, objects } = createStores();
+    await registerJob(control, objects, request);
+    const held = { ...running, version: 3, generation: 4, hold: 'restore-1' };
+    await control.replaceJob(held, 2);
+    const operators = ['tally', 'alerts'];
+    expect(await registerJob(control, objects, { ...request, operators })).toEqual({
+      ...held,
+      version: 4,
+      operators,
+    });
+  });
+
+  it('writes the marker again where it was lost and the item was not', async () => {
+    const { control, objects } = createStores();
+    await registerJob(control, objects, request);
+    objects.remove(jobMarkerName('demo'));
+    await registerJob(control, objects, request);
+    expect([...objects.objects().keys()]).toEqual(['jobs/demo/job.json']);
+  });
+
+  it('refuses to begin anew where the tables were lost', async () => {
+    const { objects } = createStores();
+    await registerJob(createMemoryControlStore(), objects, request);
+    const emptied = createMemoryControlStore();
+    await expect(registerJob(emptied, objects, request)).rejects.toThrow(
+      /^job demo was deployed before, its marker jobs\/demo\/job.json is in the bucket, but the control table has no item for it: the tables were lost or replaced. Restore the job from a checkpoint/,
+    );
+    expect(await emptied.readJob('demo')).toBeUndefined();
+  });
+
+  it('refuses another maxParallelism, and says which one to deploy', async () => {
+    const { control, objects } = createStores();
+    await registerJob(control, objects, request);
+    await expect(
+      registerJob(control, objects, { ...request, maxParallelism: 256 }),
+    ).rejects.toThrow(
+      'job demo has maxParallelism 128, the deployment asks for 256; it is fixed for the life of a job, deploy 128',
+    );
+    expect(await control.readJob('demo')).toEqual(running);
+  });
+
+  it('refuses a maxParallelism that no job can have before it touches anything', async () => {
+    const { control, objects } = createStores();
+    await expect(
+      registerJob(control, objects, { ...request, maxParallelism: 100 }),
+    ).rejects.toThrow('maxParallelism is 100, expected a power of two');
+    expect(await control.readJob('demo')).toBeUndefined();
+    expect(objects.objects().size).toBe(0);
+  });
+});
+
+describe('registerJob that dies', () => {
+  /** Stores that fail at the n-th write, before or after it has taken effect. */
+  const failingAt = (write: number, when: 'before' | 'after') => {
+    const { control, objects } = createStores();
+    let writes = 0;
+    const step = async <T>(effect: () => Promise<T>): Promise<T> => {
+      writes += 1;
+      if (writes === write && when === 'before') throw new Error('died');
+      const result = await effect();
+      if (writes === write && when === 'after') throw new Error('died');
+      return result;
+    };
+    const failingControl: ControlStore = {
+      ...control,
+      createJob: (job) => step(() => control.createJob(job)),
+      replaceJob: (job, version) => step(() => control.replaceJob(job, version)),
+    };
+    const failingObjects: ObjectStore = {
+      ...objects,
+      create: (name, bytes) => step(() => objects.create(name, bytes)),
+    };
+    return { control, objects, failingControl, failingObjects };
+  };
+
+  const points = [1, 2, 3].flatMap((write) => [
+    { write, when: 'before' as const },
+    { write, when: 'after' as const },
+  ]);
+
+  it.each(points)('$when its write $write is finished by the next deployment', async (point) => {
+    const { control, objects, failingControl, failingObjects } = failingAt(point.write, point.when);
+    await expect(registerJob(failingControl, failingObjects, request)).rejects.toThrow('died');
+    const isDone = point.write === 3 && point.when === 'after';
+    expect((await control.readJob('demo'))?.status === 'running').toBe(isDone);
+    expect(await registerJob(control, objects, request)).toEqual(running);
+    expect(await objects.read(jobMarkerName('demo'))).toBeDefined();
+  });
+
+  it('has exactly these three writes to die at', async () => {
+    const { failingControl, failingObjects } = failingAt(4, 'before');
+    expect(await registerJob(failingControl, failingObjects, request)).toEqual(running);
+  });
+
+  it('before the marker stands never leaves a job that runs', async () => {
+    const { control, failingControl, failingObjects } = failingAt(2, 'before');
+    await expect(registerJob(failingControl, failingObjects, request)).rejects.toThrow('died');
+    expect((await control.readJob('demo'))?.status).toBe('creating');
+  });
+});
+
+describe('two deployments at once', () => {
+  it('make one job', async () => {
+    const { control, objects } = createStores();
+    const jobs = await Promise.all([
+      registerJob(control, objects, request),
+      registerJob(control, objects, request),
+    ]);
+    expect(jobs).toEqual([running, running]);
+  });
+
+  it('fail with what to do where one of them is never let through', async () => {
+    const { control, objects } = createStores();
+    await registerJob(control, objects, request);
+    const rival: ControlStore = { ...control, replaceJob: () => Promise.resolve('conflict') };
+    await expect(registerJob(rival, objects, { ...request, operators: ['other'] })).rejects.toThrow(
+      'job demo is being changed by somebody else; deploy again',
+    );
+  });
+});
