@@ -85,7 +85,7 @@ const COMMON_RIGHTS = [
 ];
 
 const SINK_RIGHTS = ['JobSinkairports7121F369', 'JobSinkalertsEC2629B5'].flatMap((table) =>
-  ['BatchGetItem', 'GetItem', 'PartiQLInsert', 'PartiQLUpdate', 'PutItem'].map(
+  ['BatchGetItem', 'BatchWriteItem', 'GetItem', 'PartiQLInsert', 'PartiQLUpdate', 'PutItem'].map(
     (action) => `dynamodb:${action} on ${table}`,
   ),
 );
