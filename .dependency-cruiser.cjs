@@ -213,7 +213,13 @@ const generalRules = [
     from: { path: '^(infra|functions|cli|localstack)/' },
     to: {
       path: '^shared/',
-      pathNot: ['^shared/adapters/memory/', operatorTesting, '[.]d[.]mts$'],
+      // What the users of the template may import, though no function of the template does.
+      pathNot: [
+        '^shared/adapters/memory/',
+        operatorTesting,
+        '^shared/operator/(windows/|top-n)',
+        '[.]d[.]mts$',
+      ],
       reachable: false,
     },
   },

@@ -213,7 +213,7 @@ function* cutBlocks(items: readonly StoredItem[]): Generator<StoredItem[]> {
 }
 
 function packEntry(item: StoredItem): PackedEntry {
-  return [
+  const entry = [
     item.keyGroup,
     item.key,
     item.version,
@@ -222,8 +222,9 @@ function packEntry(item: StoredItem): PackedEntry {
     item.states ?? null,
     item.emissions ?? null,
     item.spills.map(packSpill),
-    item.timers.map(packTimer),
-  ];
+  ] as const;
+  // Without timers an entry is that of the first version to the byte.
+  return item.timers.length === 0 ? [...entry] : [...entry, item.timers.map(packTimer)];
 }
 
 function unpackEntry(row: PackedEntry): StoredItem {
@@ -266,7 +267,7 @@ function packHeader(
       .slice(0, chainReferencesMax)
       .map((r): PackedReference => [r.number, r.attempt, r.bytes, r.crc]),
     ahead: header.ahead.map(({ key, position }) => [key, formatPosition(position)]),
-    watermarks: [header.watermarks.event ?? null, header.watermarks.arrival ?? null],
+    ...packWatermarks(header.watermarks),
     entries,
     index: index.map((b) => [
       b.firstGroup,
@@ -278,6 +279,11 @@ function packHeader(
       b.entries,
     ]),
   };
+}
+
+function packWatermarks({ event, arrival }: Watermarks): Record<string, unknown> {
+  if (event === undefined && arrival === undefined) return {};
+  return { watermarks: [event ?? null, arrival ?? null] };
 }
 
 function unpackHeader(packed: unknown): { header: SegmentHeader; index: BlockIndexEntry[] } {

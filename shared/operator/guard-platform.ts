@@ -1,6 +1,11 @@
 import { callThrough, running, shareInProcess } from './determinism-guard.ts';
 import type { Callable, PlatformCall } from './determinism-guard.ts';
-import { guardedConstructors, guardedPlaces, type GuardedPlace } from './guarded-calls.ts';
+import {
+  guardedConstructors,
+  guardedGlobals,
+  guardedModules,
+  type GuardedPlace,
+} from './guarded-calls.ts';
 import { guardConstructor, guardDate, guardVariables } from './stand-ins.ts';
 
 /*
@@ -26,12 +31,15 @@ interface Replacements {
   readonly undos: WeakMap<object, Undo>;
   /** By the real function, so that what was one function under two names stays one. */
   readonly wrappers: WeakMap<object, Callable>;
+  areModulesGuarded: boolean;
 }
 
-const { undos, wrappers } = shareInProcess<Replacements>('replacements', () => ({
+const replacements = shareInProcess<Replacements>('replacements', () => ({
   undos: new WeakMap(),
   wrappers: new WeakMap(),
+  areModulesGuarded: false,
 }));
+const { undos, wrappers } = replacements;
 
 /** A property, and the object in the prototype chain that has it. */
 interface Property {
@@ -42,17 +50,28 @@ interface Property {
 
 /**
  * Guards the platform, once for the process: operators that have a guard of their own are then watched. A second call
- * guards what has been replaced in the meantime, by fake timers for instance, and leaves the rest as it is.
+ * guards the globals that have been replaced in the meantime, by fake timers for instance, and leaves the rest as it is.
  */
 export function guardPlatform(): void {
   let isChanged = false;
-  for (const place of guardedPlaces) isChanged = guardPlace(place) || isChanged;
+  for (const place of guardedGlobals) isChanged = guardPlace(place) || isChanged;
   guardClock();
+  guardValue(theProcess(), 'env', guardVariables);
+  if (!replacements.areModulesGuarded) {
+    for (const place of guardedModules) isChanged = guardPlace(place) || isChanged;
+    replacements.areModulesGuarded = true;
+  }
+  if (isChanged) publishToImports();
+}
+
+/**
+ * Guards the classes that open connections. Apart from the rest, for where time does not matter: Node loads its WebSocket
+ * when somebody looks at it, and that takes longer than everything else here.
+ */
+export function guardConnections(): void {
   for (const name of guardedConstructors) {
     guardValue(globalThis, name, (real) => guardConstructor(name, real));
   }
-  guardValue(theProcess(), 'env', guardVariables);
-  if (isChanged) publishToImports();
 }
 
 /** Takes the guard away where it is still in place; for tests of the guard. */
@@ -62,9 +81,10 @@ export function unguardPlatform(): void {
     restoreProperty(findProperty(globalThis, name));
   }
   restoreProperty(findProperty(theProcess(), 'env'));
-  for (const { find, names: wanted } of guardedPlaces) {
-    for (const property of listProperties(find(), wanted)) restoreProperty(property);
+  for (const { find, names } of [...guardedGlobals, ...guardedModules]) {
+    for (const property of listProperties(find(), names)) restoreProperty(property);
   }
+  replacements.areModulesGuarded = false;
   publishToImports();
 }
 

@@ -73,7 +73,8 @@ const timerNames = ['setTimeout', 'setInterval', 'setImmediate'];
 const processClock = ['hrtime', 'uptime', 'cpuUsage', 'threadCpuUsage', 'resourceUsage'];
 const processState = ['memoryUsage', 'availableMemory', 'constrainedMemory', 'cwd'];
 
-export const guardedPlaces: readonly GuardedPlace[] = [
+/** What tests put stand-ins in the place of. */
+export const guardedGlobals: readonly GuardedPlace[] = [
   { prefix: 'Date.', find: global('Date'), names: ['now'], remedy: clock },
   { prefix: 'Temporal.Now.', find: temporal, names: 'all', remedy: clock },
   {
@@ -91,8 +92,17 @@ export const guardedPlaces: readonly GuardedPlace[] = [
   },
   { prefix: 'Math.', find: global('Math'), names: ['random'], remedy: dice },
   { prefix: 'crypto.', find: global('crypto'), names: webDice, remedy: dice },
-  { prefix: 'crypto.', find: builtin('crypto'), names: cryptoDice, remedy: dice },
   { prefix: '', find: global('globalThis'), names: timerNames, remedy: timers },
+  { prefix: '', find: global('globalThis'), names: ['queueMicrotask'], remedy: later },
+  { prefix: 'process.', find: global('process'), names: ['nextTick'], remedy: later },
+  { prefix: '', find: global('globalThis'), names: ['fetch'], remedy: network },
+  { prefix: 'process.', find: global('process'), names: processState, remedy: machine },
+  // A log line is no result. Loggers look at the clock (Lambda's console does), and streams schedule.
+  { prefix: 'console.', find: global('console'), names: 'all', remedy: undefined },
+];
+
+export const guardedModules: readonly GuardedPlace[] = [
+  { prefix: 'crypto.', find: builtin('crypto'), names: cryptoDice, remedy: dice },
   { prefix: 'timers.', find: builtin('timers'), names: timerNames, remedy: timers },
   {
     prefix: 'timers.promises.',
@@ -100,9 +110,6 @@ export const guardedPlaces: readonly GuardedPlace[] = [
     names: timerNames,
     remedy: timers,
   },
-  { prefix: '', find: global('globalThis'), names: ['queueMicrotask'], remedy: later },
-  { prefix: 'process.', find: global('process'), names: ['nextTick'], remedy: later },
-  { prefix: '', find: global('globalThis'), names: ['fetch'], remedy: network },
   { prefix: 'http.', find: builtin('http'), names: ['request', 'get'], remedy: network },
   { prefix: 'https.', find: builtin('https'), names: ['request', 'get'], remedy: network },
   { prefix: 'http2.', find: builtin('http2'), names: ['connect'], remedy: network },
@@ -115,9 +122,6 @@ export const guardedPlaces: readonly GuardedPlace[] = [
   { prefix: 'fs.', find: builtin('fs'), names: 'all', remedy: files },
   { prefix: 'fs.promises.', find: builtin('fs/promises'), names: 'all', remedy: files },
   { prefix: 'os.', find: builtin('os'), names: 'all', remedy: machine },
-  { prefix: 'process.', find: global('process'), names: processState, remedy: machine },
-  // A log line is no result. Loggers look at the clock (Lambda's console does), and streams schedule.
-  { prefix: 'console.', find: global('console'), names: 'all', remedy: undefined },
 ];
 
 /** Globals that open a connection when they are constructed. */

@@ -1,4 +1,4 @@
-import { growSpan, planAttempt, type AttemptHistory } from '../core/suspicion.ts';
+import { growSpan, planAttempt, type AttemptHistory, type AttemptPlan } from '../core/suspicion.ts';
 import { HoldfastError, unreachable } from '../core/errors.ts';
 import {
   comparePositions,
@@ -8,7 +8,7 @@ import {
   type Position,
 } from '../core/position.ts';
 import { adoptProgress, distrustSession, type ChannelSession } from './channel-session.ts';
-import { commitUnit } from './commit-unit.ts';
+import { commitUnit, type UnitOptions } from './commit-unit.ts';
 import { hasTimeFor, type Deadline } from './deadline.ts';
 import { condemnRecord, type InputRecord } from './decode-records.ts';
 import { forgetItems } from './environment-memory.ts';
@@ -43,6 +43,20 @@ export async function advanceChannel(
   }
 }
 
+/** What is left to do, and what is known of it. */
+interface Advance {
+  readonly runtime: OperatorRuntime;
+  readonly session: ChannelSession;
+  readonly suspicions: SuspicionLog;
+  rest: readonly InputRecord[];
+  /** How many records the next unit may try at once. */
+  span: number;
+  bound: UnitBound;
+  /** Records of the unit at hand that are condemned, and how often others threw since. */
+  readonly condemned: Set<InputRecord>;
+  readonly throws: Map<InputRecord, number>;
+}
+
 async function advance(
   runtime: OperatorRuntime,
   session: ChannelSession,
@@ -51,75 +65,40 @@ async function advance(
   suspicions: SuspicionLog,
 ): Promise<AdvanceOutcome> {
   const { settings } = runtime;
-  const spanMax = settings.unitRecordsMax;
-  let span = spanMax;
-  let rest = dropCommitted(session, records);
+  const state: Advance = {
+    runtime,
+    session,
+    suspicions,
+    rest: dropCommitted(session, records),
+    span: settings.unitRecordsMax,
+    bound: {},
+    condemned: new Set(),
+    throws: new Map(),
+  };
   let superseded = 0;
-  let bound: UnitBound = {};
-  /** Records of the unit at hand that are condemned, and how often others threw since. */
-  const condemned = new Set<InputRecord>();
-  const throws = new Map<InputRecord, number>();
 
-  while (rest.length > 0 || session.progress.firing !== undefined) {
-    refuseAfterEnd(session, rest);
+  while (state.rest.length > 0 || session.progress.firing !== undefined) {
+    refuseAfterEnd(session, state.rest);
     if (!hasTimeFor(deadline, settings.deadlineReserveMs)) {
       return {
         kind: 'handBack',
         reason: 'the invocation has too little time left for another unit',
       };
     }
-    const history = session.isWarm ? suspicions.known() : await suspicions.read();
-    const available = Math.max(1, rest.length);
-    const facts = {
-      history,
-      isWarm: session.isWarm,
-      spanMax: Math.min(spanMax, available),
-      id: suspicions.id,
-    };
-    const { attemptsMax } = settings;
-    const { position, firing } = session.progress;
-    let isTimerAlone = firing !== undefined && isAboutTimer(history, position);
-    if (!isTimerAlone) {
-      const plan = planAttempt({
-        ...facts,
-        position,
-        span: Math.min(span, available),
-        attemptsMax,
-      });
-      if (plan.kind === 'run') span = plan.span;
-      isTimerAlone = firing !== undefined && (plan.kind === 'condemn' || plan.span === 1);
-      if (plan.kind === 'condemn' && !isTimerAlone) {
-        // Alone, so that nothing can undo the verdict once its turn has come.
-        rest = condemnFirst(rest, plan.reason);
-        bound = { records: 1, firings: 0 };
-      } else if (plan.kind === 'run' && plan.announcement !== undefined && !isTimerAlone) {
-        await suspicions.announce(plan.announcement);
-      }
-    }
-    if (isTimerAlone) span = 1;
-    const { unit, limits } = boundUnit(session, rest, span, bound, settings.unitBytesMax);
-    bound = {};
+    const plan = await planUnit(state);
+    const { unit, limits } = boundUnit(state, settings.unitBytesMax);
+    state.bound = {};
     const outcome = await commitUnit(runtime, session, unit, {
       deadline,
       limits,
-      ...(span === 1 ? { afterRun: () => suspicions.settle() } : {}),
-      ...(isTimerAlone
-        ? {
-            beforeFirstTimer: async (timer: Position) => {
-              // Each timer has a history of its own, under the position at which it fires.
-              const plan = planAttempt({ ...facts, position: timer, span: 1, attemptsMax });
-              if (plan.kind === 'condemn') return plan.reason;
-              if (plan.announcement !== undefined) await suspicions.announce(plan.announcement);
-              return undefined;
-            },
-          }
-        : {}),
+      ...(state.span === 1 ? { afterRun: () => suspicions.settle() } : {}),
+      ...plan,
     });
     switch (outcome.kind) {
       case 'committed':
-        rest = rest.slice(outcome.records);
-        condemned.clear();
-        span = growSpan(span, spanMax);
+        state.rest = state.rest.slice(outcome.records);
+        state.condemned.clear();
+        state.span = growSpan(state.span, settings.unitRecordsMax);
         suspicions.forget();
         break;
       case 'superseded':
@@ -131,45 +110,12 @@ async function advance(
           );
         }
         await adoptProgress(runtime, session, outcome.progress);
-        rest = dropCommitted(session, rest);
+        state.rest = dropCommitted(session, state.rest);
         suspicions.forget();
         break;
       case 'failed': {
-        const { failure } = outcome;
-        refuseFailedVerdict(session, failure);
-        forgetItems(session.memory);
-        const prefix = boundBefore(session, rest, failure);
-        if (prefix !== undefined) {
-          bound = prefix;
-          break;
-        }
-        const { step } = failure.position;
-        const at = step === undefined ? session.progress.position : failure.position;
-        const isCondemned =
-          (await suspicions.recordThrow(at, failure.reason)) || condemned.size > 0;
-        if (step === undefined && condemned.size > 0) {
-          const tries = (throws.get(failure.record!) ?? 0) + 1;
-          throws.set(failure.record!, tries);
-          if (tries < settings.attemptsMax) {
-            // Another part of the same aggregated record used the attempts up: this one has its own, here and now.
-            bound = { records: 1 };
-            break;
-          }
-        }
-        if (!isCondemned) {
-          return {
-            kind: 'handBack',
-            reason: `${describeFailing(failure)} failed: ${failure.reason}; it is tried ${settings.attemptsMax} times`,
-          };
-        }
-        if (step === undefined) {
-          const record = failure.record!;
-          condemned.add(record);
-          rest = condemnAt(rest, rest.indexOf(record), failure.reason);
-          bound = { records: 1 };
-        } else {
-          bound = { records: 0, firings: 1, verdict: { step, reason: failure.reason } };
-        }
+        const handBack = await judgeFailure(state, outcome.failure);
+        if (handBack !== undefined) return handBack;
         break;
       }
       default:
@@ -177,6 +123,96 @@ async function advance(
     }
   }
   return { kind: 'done' };
+}
+
+/**
+ * Decides how much the next unit tries, and announces it where that is due. A timer that is suspected is judged by a
+ * history of its own, under the position at which it fires, once it is known which one comes first.
+ */
+async function planUnit(state: Advance): Promise<Pick<UnitOptions, 'beforeFirstTimer'>> {
+  const { session, suspicions, runtime } = state;
+  const { attemptsMax, unitRecordsMax } = runtime.settings;
+  const { position, firing } = session.progress;
+  const history = session.isWarm ? suspicions.known() : await suspicions.read();
+  const available = firing === undefined ? state.rest.length : unitRecordsMax;
+  const facts = {
+    history,
+    isWarm: session.isWarm,
+    spanMax: Math.min(unitRecordsMax, available),
+    attemptsMax,
+    id: suspicions.id,
+  };
+  let isTimerAlone = firing !== undefined && isAboutTimer(history, position);
+  if (!isTimerAlone) {
+    const plan = planAttempt({ ...facts, position, span: Math.min(state.span, available) });
+    if (plan.kind === 'run') state.span = plan.span;
+    isTimerAlone = firing !== undefined && (plan.kind === 'condemn' || plan.span === 1);
+    if (!isTimerAlone) await carryOut(state, plan);
+  }
+  if (!isTimerAlone) return {};
+  state.span = 1;
+  return {
+    beforeFirstTimer: async (timer) => {
+      const plan = planAttempt({ ...facts, position: timer, span: 1 });
+      if (plan.kind === 'condemn') return plan.reason;
+      if (plan.announcement !== undefined) await suspicions.announce(plan.announcement);
+      return undefined;
+    },
+  };
+}
+
+async function carryOut(state: Advance, plan: AttemptPlan): Promise<void> {
+  if (plan.kind === 'condemn') {
+    // Alone, so that nothing can undo the verdict once its turn has come.
+    state.rest = condemnFirst(state.rest, plan.reason);
+    state.bound = { records: 1, firings: 0 };
+  } else if (plan.announcement !== undefined) {
+    await state.suspicions.announce(plan.announcement);
+  }
+}
+
+/** What becomes of a unit in which something failed: it is tried again in part, with a verdict, or handed back. */
+async function judgeFailure(
+  state: Advance,
+  failure: UnitFailure,
+): Promise<AdvanceOutcome | undefined> {
+  const { session, suspicions, condemned } = state;
+  refuseFailedVerdict(session, failure);
+  forgetItems(session.memory);
+  const before = boundBefore(session, state.rest, failure);
+  if (before !== undefined) {
+    state.bound = before;
+    return undefined;
+  }
+  const { step } = failure.position;
+  const at = step === undefined ? session.progress.position : failure.position;
+  const isOnceTooOften = await suspicions.recordThrow(at, failure.reason);
+  if (step !== undefined) {
+    if (!isOnceTooOften) return handBackFailing(state, failure);
+    state.bound = { records: 0, firings: 1, verdict: { step, reason: failure.reason } };
+    return undefined;
+  }
+  const record = failure.record!;
+  if (condemned.size > 0) {
+    // Another part of the same aggregated record used the attempts up: this one has its own, here and now.
+    const tries = (state.throws.get(record) ?? 0) + 1;
+    state.throws.set(record, tries);
+    state.bound = { records: 1 };
+    if (tries < state.runtime.settings.attemptsMax) return undefined;
+  } else if (!isOnceTooOften) {
+    return handBackFailing(state, failure);
+  }
+  condemned.add(record);
+  state.rest = condemnAt(state.rest, state.rest.indexOf(record), failure.reason);
+  state.bound = { records: 1 };
+  return undefined;
+}
+
+function handBackFailing({ runtime }: Advance, failure: UnitFailure): AdvanceOutcome {
+  return {
+    kind: 'handBack',
+    reason: `${describeFailing(failure)} failed: ${failure.reason}; it is tried ${runtime.settings.attemptsMax} times`,
+  };
 }
 
 /** True for the history of a timer that fires behind the record at a position. */
@@ -201,10 +237,7 @@ interface UnitBound {
 const firingsMax = 10_000;
 
 function boundUnit(
-  session: ChannelSession,
-  rest: readonly InputRecord[],
-  span: number,
-  bound: UnitBound,
+  { session, rest, span, bound }: Advance,
   bytesMax: number,
 ): { unit: readonly InputRecord[]; limits: UnitLimits } {
   const isFiring = session.progress.firing !== undefined;

@@ -59,6 +59,7 @@ function showArn(resource: unknown): string {
 const COMMON_RIGHTS = [
   'dynamodb:BatchGetItem on JobDeadLetters365C97E6',
   'dynamodb:BatchGetItem on JobState0A30363F',
+  'dynamodb:BatchWriteItem on JobState0A30363F',
   'dynamodb:ConditionCheckItem on JobControlEED9BF57',
   'dynamodb:GetItem on JobControlEED9BF57',
   'dynamodb:GetItem on JobDeadLetters365C97E6',
@@ -71,6 +72,7 @@ const COMMON_RIGHTS = [
   'dynamodb:PutItem on JobDeadLetters365C97E6',
   'dynamodb:PutItem on JobState0A30363F',
   'dynamodb:Query on JobControlEED9BF57',
+  'dynamodb:Query on JobState0A30363F',
   'dynamodb:UpdateItem on JobControlEED9BF57',
   'dynamodb:UpdateItem on JobState0A30363F',
   'kinesis:DescribeStream on JobSource9BA4C48F',

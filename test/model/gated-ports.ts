@@ -1,5 +1,6 @@
 import { HoldfastError } from '../../shared/core/errors.ts';
 import type { OperatorRuntime } from '../../shared/runtime/operator-runtime.ts';
+import { hintPartitions } from '../../shared/ports/hint-store.ts';
 import type { Sink } from '../../shared/ports/sink.ts';
 import type { WriteOutcome } from '../../shared/ports/state-store.ts';
 import type { Gate, StepOwner } from './gate.ts';
@@ -69,7 +70,11 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: Draw
           await write('hint.insert', () => hints.insert(scope, [hint]));
         }
       },
-      findDue: (...args) => read('hint.find', () => hints.findDue(...args)),
+      // All partitions are asked at once; one wait for all of them keeps the number of orders within bounds.
+      findDue: (scope, partition, ...args) => {
+        const ask = () => hints.findDue(scope, partition, ...args);
+        return partition % hintPartitions === 0 ? read('hint.find', ask) : ask();
+      },
       remove: async (scope, list) => {
         for (const hint of list) {
           await write('hint.remove', () => hints.remove(scope, [hint]));

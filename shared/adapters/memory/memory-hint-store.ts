@@ -12,7 +12,7 @@ export function createMemoryHintStore(): MemoryHintStore {
   const hintsOf = (scope: StateScope): Map<string, Hint> => {
     const name = `${scope.job}#${scope.generation}#${scope.operator}`;
     let hints = scopes.get(name);
-    if (hints === undefined) scopes.set(name, (hints = new Map()));
+    if (hints === undefined) scopes.set(name, (hints = new Map<string, Hint>()));
     return hints;
   };
 

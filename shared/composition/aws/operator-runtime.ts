@@ -18,7 +18,7 @@ import {
   type DeterminismGuard,
   type DeterminismMode,
 } from '../../operator/determinism-guard.ts';
-import { guardPlatform } from '../../operator/guard-platform.ts';
+import { guardConnections, guardPlatform } from '../../operator/guard-platform.ts';
 import { createOperatorInstance } from '../../operator/operator-instance.ts';
 import type { Operator } from '../../operator/operator.ts';
 import type { SinkDescriptor } from '../../operator/sink.ts';
@@ -35,7 +35,8 @@ export function createAwsRuntime(
   options: {
     readonly hasOwnEndpoint: boolean;
     readonly settings: RuntimeSettings;
-    readonly determinism: DeterminismMode;
+    /** @default 'count' */
+    readonly determinism?: DeterminismMode;
   },
 ): OperatorRuntime {
   assertMaxParallelism(environment.maxParallelism);
@@ -53,7 +54,7 @@ export function createAwsRuntime(
   const deadLetters = { ...tableAccess(environment.deadLetterTable), objects };
   sinks.set(deadLetterSink, createDynamodbDeadLetterSink(deadLetters));
   const metrics = createEmbeddedMetrics({ job: environment.job, system });
-  const guard = createGuard(operator, options.determinism, metrics);
+  const guard = createGuard(operator, options.determinism ?? 'count', metrics);
   const guarded = guardOperator(operator, guard);
   return {
     job: environment.job,
@@ -80,6 +81,7 @@ function createGuard(
   telemetry: Telemetry,
 ): DeterminismGuard {
   guardPlatform();
+  if (mode === 'strict') guardConnections();
   return createDeterminismGuard(operator.id, {
     mode,
     onFirstCall: ({ message, call, stack }) => {

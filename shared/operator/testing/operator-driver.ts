@@ -7,7 +7,7 @@ import { compareTexts, type Position } from '../../core/position.ts';
 import { timerStepName, type Timer } from '../../core/timer.ts';
 import { advanceWatermarks, isDue, noWatermarks, type Watermarks } from '../../core/watermark.ts';
 import { createDeterminismGuard, guardOperator } from '../determinism-guard.ts';
-import { guardPlatform } from '../guard-platform.ts';
+import { guardConnections, guardPlatform } from '../guard-platform.ts';
 import { createOperatorInstance, type KeyTime } from '../operator-instance.ts';
 import { decodeStates, emptyStates, encodeStates } from '../key-state.ts';
 import type { Operator } from '../operator.ts';
@@ -97,13 +97,19 @@ export function createOperatorDriver(
     return bytes === undefined ? emptyStates(operator) : decodeStates(operator, bytes, key);
   };
 
+  /** Each time: the test may have put fake timers or spies in the place of what was guarded. */
+  const watch = () => {
+    if (guard === undefined) return;
+    guardPlatform();
+    guardConnections();
+  };
+
   /** Runs a callback twice, from the same state, checks what it did and keeps it. */
   const drive = (
     key: string,
     callback: (live: unknown[], emissions: Emission[], time: KeyTime) => void,
   ): DrivenOutput[] => {
-    // Each time: the test may have put fake timers or spies in the place of what was guarded.
-    if (guard !== undefined) guardPlatform();
+    watch();
     const run = () => {
       const live = load(key);
       const emissions: Emission[] = [];
@@ -154,6 +160,7 @@ export function createOperatorDriver(
 
   return {
     send(event, options = {}) {
+      watch();
       const data = event instanceof Uint8Array ? event : encoder.encode(JSON.stringify(event));
       const parsed = operator.parse(data);
       const key = operator.key(parsed);

@@ -54,6 +54,28 @@ describe('readEnvironment', () => {
     expect(readEnvironment(others).retentionHours).toBe(24);
   });
 
+  it('reads what becomes of calls that are not deterministic, where somebody has set it', () => {
+    const strict = { ...VARIABLES, HOLDFAST_DETERMINISM: 'strict' };
+    expect(readEnvironment(strict).determinism).toBe('strict');
+    expect(readEnvironment({ ...strict, HOLDFAST_DETERMINISM: 'count' }).determinism).toBe('count');
+    expect(readEnvironment(VARIABLES)).not.toHaveProperty('determinism');
+    expect(writeEnvironment(readEnvironment(strict))).toEqual(strict);
+  });
+
+  it('says how to correct a variable that no deployment writes', () => {
+    const { problems } = refusal(() =>
+      readEnvironment({ ...VARIABLES, HOLDFAST_DETERMINISM: 'throw' }),
+    );
+    expect(problems).toEqual([
+      {
+        name: 'HOLDFAST_DETERMINISM',
+        got: '"throw"',
+        expected: 'count or strict',
+        remedy: 'correct it, or remove it: then the code decides',
+      },
+    ]);
+  });
+
   it('reads an operator without sinks', () => {
     expect(readEnvironment({ ...VARIABLES, HOLDFAST_SINKS: '{}' }).sinks.size).toBe(0);
   });

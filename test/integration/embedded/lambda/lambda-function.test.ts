@@ -74,7 +74,7 @@ describe('a local function', () => {
     expect(await ask(start('commonjs.handler'), 7)).toEqual({ from: 'commonjs', event: 7 });
   });
 
-  it('sees exactly the variables of the template, of Lambda and of the endpoints', async () => {
+  it('sees exactly the variables of the template, of Lambda, of the endpoints, and that it is strict', async () => {
     process.env['EMBEDDED_AWS_LEAK'] = 'must not be seen';
     const tested = start('echo.environment', {
       settings: { variables: { MINE: 'yes', TZ: 'CET' } },
@@ -85,6 +85,7 @@ describe('a local function', () => {
       MINE: 'yes',
       TZ: 'CET',
       LANG: 'en_US.UTF-8',
+      HOLDFAST_DETERMINISM: 'strict',
       PATH: '/usr/local/bin:/usr/bin:/bin',
       _HANDLER: 'echo.environment',
       _X_AMZN_TRACE_ID: expect.stringMatching(/^Root=1-/) as string,
@@ -106,6 +107,12 @@ describe('a local function', () => {
       AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:2',
       AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:3',
     });
+  });
+
+  it('leaves the template the last word on determinism', async () => {
+    const variables = { HOLDFAST_DETERMINISM: 'count' };
+    const seen = await ask(start('echo.environment', { settings: { variables } }), {});
+    expect(seen).toMatchObject(variables);
   });
 
   it('keeps the process warm between invocations', async () => {
