@@ -49,6 +49,11 @@ export interface Progress {
   readonly firing: FiringStep | 'none' | undefined;
   /** No timer of the channel is due before these, ms since the epoch; undefined where none is known (P12). */
   readonly earliest: Readonly<Record<TimeDomain, number | undefined>>;
+  /**
+   * The operator's rules of time that this channel was begun with in this generation (P11); undefined until a first unit
+   * is run.
+   */
+  readonly timeRules: string | undefined;
   /** The hold that fences this channel (R2). */
   readonly fence: string | undefined;
 }

@@ -25,6 +25,14 @@ export interface RecordTime {
   readonly arrivalMs: number;
 }
 
+/** What an event says of time: no event after it is expected to lie before this, ms since the epoch. */
+export function watermarkBehind(
+  time: number,
+  { outOfOrdernessMs }: { readonly outOfOrdernessMs: number },
+): number {
+  return Math.floor(time) - outOfOrdernessMs;
+}
+
 /** The watermarks after a record. */
 export function advanceWatermarks(before: Watermarks, record: RecordTime): Watermarks {
   const event = laterTime(before.event, record.eventWatermark);
@@ -68,6 +76,19 @@ export function inheritFloors(
     if (from <= to) inherited.push({ range: { from, to }, watermarks });
   }
   return inherited;
+}
+
+/** The floors that still hold back nothing less than the channel's own watermarks; the others say nothing any more. */
+export function dropPassedFloors(
+  channel: Watermarks,
+  floors: readonly WatermarkFloor[],
+): readonly WatermarkFloor[] {
+  if (floors.length === 0) return floors;
+  // What a floor hides behind it lies no later than itself, so that it goes with it.
+  return floors.filter(({ watermarks }) => {
+    const later = laterOf(channel, watermarks);
+    return later.event !== channel.event || later.arrival !== channel.arrival;
+  });
 }
 
 export function isDue(timer: Timer, watermarks: Watermarks): boolean {

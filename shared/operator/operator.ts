@@ -57,7 +57,10 @@ export interface FiredTimer {
   readonly domain: TimeDomain;
 }
 
-/** How an operator tells time from its events. A contract: another one needs a new generation. */
+/**
+ * How an operator tells time from its events. A contract of the job's generation (P11): code with another one hands its
+ * records back, until the job is restored into a new generation.
+ */
 export interface EventTime<Event> {
   /** ms since the epoch. */
   readonly time: (event: Event) => number;
@@ -70,6 +73,13 @@ export interface EventTime<Event> {
    * @default 24 hours
    */
   readonly maxFutureSkewMs?: number;
+  /**
+   * Count it up where a change of `time`, or of the decoder or schema before it, gives an event another time. It is part
+   * of the contract, as the two numbers above are: bundled code cannot be compared, so this is how a change is noticed.
+   *
+   * @default 1
+   */
+  readonly version?: number;
 }
 
 /** What `defineOperator` takes. */
@@ -115,6 +125,8 @@ export interface Operator {
   key(event: unknown): string;
   process(event: unknown, ctx: OperatorContext<unknown, unknown>): void;
   readonly eventTime: Required<EventTime<unknown>> | undefined;
+  /** All that decides the watermark after a record, as one text (P11). */
+  readonly timeRules: string;
   readonly onTimer:
     ((timer: FiredTimer, ctx: OperatorContext<unknown, unknown>) => void) | undefined;
 }
@@ -146,6 +158,7 @@ export function defineOperator<
     return definition.process(event as z.output<Schema>, ctx as OperatorContext<States, Sinks>);
   }) satisfies Operator['process'];
   const key = definition.key;
+  const eventTime = readEventTime(definition.id, definition.eventTime);
   return {
     id: definition.id,
     stateNames: Object.keys(definition.state),
@@ -154,7 +167,8 @@ export function defineOperator<
     parse: (data) => schema.parse(decode(data)),
     key,
     process,
-    eventTime: readEventTime(definition.id, definition.eventTime),
+    eventTime,
+    timeRules: describeTimeRules(eventTime),
     onTimer:
       definition.onTimer === undefined
         ? undefined
@@ -169,14 +183,25 @@ function readEventTime<Event>(
   eventTime: EventTime<Event> | undefined,
 ): Required<EventTime<unknown>> | undefined {
   if (eventTime === undefined) return undefined;
-  const { time, outOfOrdernessMs, maxFutureSkewMs = dayMs } = eventTime;
+  const { time, outOfOrdernessMs, maxFutureSkewMs = dayMs, version = 1 } = eventTime;
+  if (!Number.isInteger(version) || version < 1) {
+    throw new RangeError(
+      `operator ${id}: eventTime.version is ${version}, expected a whole number from 1`,
+    );
+  }
   for (const [name, value] of Object.entries({ outOfOrdernessMs, maxFutureSkewMs })) {
     if (Number.isInteger(value) && value >= 0) continue;
     throw new RangeError(
       `operator ${id}: ${name} is ${value}, expected a whole number of milliseconds from 0`,
     );
   }
-  return { time: time as (event: unknown) => number, outOfOrdernessMs, maxFutureSkewMs };
+  return { time: time as (event: unknown) => number, outOfOrdernessMs, maxFutureSkewMs, version };
+}
+
+function describeTimeRules(eventTime: Required<EventTime<unknown>> | undefined): string {
+  if (eventTime === undefined) return 'arrival time only';
+  const { version, outOfOrdernessMs, maxFutureSkewMs } = eventTime;
+  return `event time ${version}, ${outOfOrdernessMs} ms out of order, ${maxFutureSkewMs} ms ahead`;
 }
 
 function parseJson(data: Uint8Array): unknown {

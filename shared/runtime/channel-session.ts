@@ -7,6 +7,7 @@ import {
   segmentHeadBytes,
   type SegmentHeader,
 } from '../core/segment.ts';
+import type { Operator } from '../operator/operator.ts';
 import type { Counters } from '../ports/telemetry.ts';
 import {
   forgetChannel,
@@ -64,6 +65,7 @@ export async function adoptProgress(
       `channel ${session.id} is held by ${progress.fence}; records are handed back until it is released`,
     );
   }
+  refuseOtherTime(runtime.operator, `channel ${session.id}`, progress);
   session.progress = progress;
   session.isWarm = isOwnCommit(session.memory, progress);
   if (session.isWarm) return;
@@ -72,6 +74,19 @@ export async function adoptProgress(
   const header = await readHeadHeader(runtime, session, progress);
   session.memory.ahead = header.ahead;
   session.memory.chain = [progress.head, ...header.chain].slice(0, chainReferencesMax);
+}
+
+/** P11: within a generation, time is told in one way only. */
+export function refuseOtherTime(
+  operator: Operator,
+  what: string,
+  { generation, timeRules }: Progress,
+): void {
+  if (timeRules === undefined || timeRules === operator.timeRules) return;
+  throw new HoldfastError(
+    'fenced',
+    `${what} was begun in generation ${generation} with ${JSON.stringify(timeRules)}, operator ${operator.id} now has ${JSON.stringify(operator.timeRules)}: watermarks and what fired by them would not be those of a replay. Records are handed back; deploy the old rules, or restore the job's newest checkpoint into a new generation`,
+  );
 }
 
 /** P8: after a surprise nothing that this session touched is trusted any more: states may be half-changed. */

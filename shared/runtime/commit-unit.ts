@@ -7,7 +7,7 @@ import {
   type Position,
 } from '../core/position.ts';
 import type { TimeDomain } from '../core/timer.ts';
-import { earlierTime } from '../core/watermark.ts';
+import { dropPassedFloors, earlierTime } from '../core/watermark.ts';
 import { crc32c } from '../core/platform.ts';
 import type { Progress, SegmentReference } from '../core/progress.ts';
 import {
@@ -146,6 +146,8 @@ function nextProgress(
     head: made.head,
     aheadMax,
     watermarks,
+    floors: dropPassedFloors(watermarks, session.progress.floors),
+    timeRules: runtime.operator.timeRules,
     firing,
     earliest: earliestAfter(session, unit.due, watermarks, firing !== undefined, touched),
     committedAtMs: runtime.system.now(),

@@ -12,6 +12,7 @@ import { decodeHeartbeat } from '../core/heartbeat.ts';
 import { timerTimeMax } from '../core/timer.ts';
 import { isOwnedBy, keyGroupOf } from '../core/key-group.ts';
 import type { Position } from '../core/position.ts';
+import { watermarkBehind } from '../core/watermark.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { StreamRecord } from '../ports/shard-reader.ts';
 import { rememberPlace, type ChannelMemory, type KeyPlace } from './environment-memory.ts';
@@ -175,8 +176,7 @@ function readEventTime(operator: Operator, event: unknown, arrivalMs: number): P
       `the event's time ${time} lies ${time - arrivalMs} ms after its arrival, at most ${eventTime.maxFutureSkewMs} are believed; mend the producer's clock or raise maxFutureSkewMs`,
     );
   }
-  const eventWatermark = Math.floor(time) - eventTime.outOfOrdernessMs;
-  return { event, verdict: undefined, eventWatermark };
+  return { event, verdict: undefined, eventWatermark: watermarkBehind(time, eventTime) };
 }
 
 function refuse(reason: PoisonReason, message: string): ParsedEvent {

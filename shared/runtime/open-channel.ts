@@ -5,7 +5,7 @@ import type { TimeDomain } from '../core/timer.ts';
 import { earlierTime, floorsMax, inheritFloors, noWatermarks } from '../core/watermark.ts';
 import type { Counters } from '../ports/telemetry.ts';
 import { readToEndOfShard } from './catch-up.ts';
-import { beginSession, type ChannelSession } from './channel-session.ts';
+import { beginSession, refuseOtherTime, type ChannelSession } from './channel-session.ts';
 import type { Deadline } from './deadline.ts';
 import type { OperatorRuntime } from './operator-runtime.ts';
 
@@ -174,6 +174,9 @@ function firstProgress(
   generation: number,
   parents: readonly ParentProgress[],
 ): Progress {
+  for (const { shardId, progress } of parents) {
+    refuseOtherTime(runtime.operator, `shard ${shardId}`, progress);
+  }
   const floors = parents.flatMap(({ progress }) => inheritFloors(shard.range, progress));
   if (floors.length > floorsMax) {
     throw new HoldfastError(
@@ -196,6 +199,7 @@ function firstProgress(
     checkedAtMs: 0,
     watermarks: noWatermarks,
     floors,
+    timeRules: runtime.operator.timeRules,
     firing: undefined,
     earliest: {
       event: earliestOf(parents, 'event'),

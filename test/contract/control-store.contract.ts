@@ -57,6 +57,7 @@ export function makeProgress(overrides: Partial<Progress> = {}): Progress {
     floors: [],
     firing: undefined,
     earliest: { event: undefined, arrival: undefined },
+    timeRules: undefined,
     fence: undefined,
     ...overrides,
   };

@@ -34,6 +34,7 @@ interface ProgressRecord {
   readonly parentIds: readonly string[];
   readonly committedAtMs: number;
   readonly checkedAtMs: number;
+  readonly timeRules: string | undefined;
   readonly fence: string | undefined;
   /** Watermarks (`w`) and earliest times (`e`) of event time (`e`) and arrival time (`a`), ms since the epoch. */
   readonly we: number | undefined;
@@ -107,6 +108,7 @@ export function decodeProgress(item: Item): Progress {
     floors: record.floors === undefined ? [] : unpackFloors(record.floors),
     firing: typeof record.firing === 'object' ? unpackStep(record.firing) : record.firing,
     earliest: { event: record.ee, arrival: record.ea },
+    timeRules: record.timeRules,
     fence: record.fence,
   };
 }

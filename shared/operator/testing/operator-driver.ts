@@ -5,7 +5,13 @@ import { pack } from '../../core/pack.ts';
 import { identifyKey } from '../../core/channel.ts';
 import { compareTexts, type Position } from '../../core/position.ts';
 import { timerStepName, type Timer } from '../../core/timer.ts';
-import { advanceWatermarks, isDue, noWatermarks, type Watermarks } from '../../core/watermark.ts';
+import {
+  advanceWatermarks,
+  isDue,
+  noWatermarks,
+  watermarkBehind,
+  type Watermarks,
+} from '../../core/watermark.ts';
 import { createDeterminismGuard, guardOperator } from '../determinism-guard.ts';
 import { guardConnections, guardPlatform } from '../guard-platform.ts';
 import { createOperatorInstance, type KeyTime } from '../operator-instance.ts';
@@ -175,9 +181,7 @@ export function createOperatorDriver(
       sent += 1;
       const { eventTime } = operator;
       const eventWatermark =
-        eventTime === undefined
-          ? undefined
-          : Math.floor(eventTime.time(parsed)) - eventTime.outOfOrdernessMs;
+        eventTime === undefined ? undefined : watermarkBehind(eventTime.time(parsed), eventTime);
       watermarks = advanceWatermarks(watermarks, { eventWatermark, arrivalMs: clockMs });
       return [...made, ...fireDue(position)];
     },

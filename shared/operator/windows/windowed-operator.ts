@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { watermarkBehind } from '../../core/watermark.ts';
 import {
   defineOperator,
   type EventTime,
@@ -89,7 +90,7 @@ export function defineWindowedOperator<
     ...(decode === undefined ? {} : { decode }),
     process(event, ctx: Context) {
       const time = Math.floor(eventTime.time(event));
-      const said = time - eventTime.outOfOrdernessMs;
+      const said = watermarkBehind(time, eventTime);
       const scope = scopeOf(ctx, Math.max(ctx.watermark ?? said, said));
       if (isEndOfStream?.(event) === true) {
         windowing.flush(scope, reportTo(ctx));

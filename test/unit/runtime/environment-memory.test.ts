@@ -28,6 +28,7 @@ const progress: Progress = {
   floors: [],
   firing: undefined,
   earliest: { event: undefined, arrival: undefined },
+  timeRules: undefined,
   fence: undefined,
 };
 

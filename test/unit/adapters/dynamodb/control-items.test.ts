@@ -59,9 +59,10 @@ describe('progress items', () => {
       earliest: { event: 3, arrival: 4 },
       floors: [{ range: makeProgress().range, watermarks: { event: 5, arrival: 6 } }],
       firing: 'none',
+      timeRules: 'event time 1',
     });
-    const { we, wa, ee, ea, floors, firing, ...old } = encodeProgress(key, full);
-    for (const attribute of [we, wa, ee, ea, floors, firing]) expect(attribute).toBeDefined();
+    const { we, wa, ee, ea, floors, firing, timeRules, ...old } = encodeProgress(key, full);
+    for (const attribute of [we, wa, ee, ea, floors, firing, timeRules]) expect(attribute).toBeDefined();
     expect(decodeProgress(old)).toEqual(makeProgress());
     expect(encodeProgress(key, makeProgress())).toEqual(old);
   });
