@@ -71,7 +71,7 @@ const layers = [
   {
     name: 'operator',
     files: operator,
-    mayImport: [core, operator, zod],
+    mayImport: [core, operator, zod, npm('tdigest')],
     because: 'users write against it: it must load in their unit tests with no AWS and no clock',
   },
   {
@@ -153,7 +153,7 @@ const layers = [
   {
     name: 'cli',
     files: '^cli/',
-    except: '^cli/demo',
+    except: '^cli/(demo|lab)',
     mayImport: cli,
     usesNode: true,
     because: 'the command line takes what it runs on from composition, as the functions do',
@@ -165,6 +165,19 @@ const layers = [
     usesNode: true,
     because:
       'the demo starts the local AWS and asks the operator what to expect; otherwise entry points are imported by tests only',
+  },
+  {
+    name: 'cli-lab',
+    files: '^cli/lab',
+    mayImport: [
+      '^cli/',
+      '^shared/(?!adapters/(?!memory/)|operator/testing/)',
+      npm('commander'),
+      zod,
+    ],
+    usesNode: true,
+    because:
+      'the lab brings its own operator and restores copies of the stores in memory, which no store of a vendor can give; it needs no AWS',
   },
 ];
 
@@ -217,7 +230,7 @@ const generalRules = [
       pathNot: [
         '^shared/adapters/memory/',
         operatorTesting,
-        '^shared/operator/(windows/|top-n)',
+        '^shared/operator/(aggregators/|windows/|top-n)',
         '[.]d[.]mts$',
       ],
       reachable: false,

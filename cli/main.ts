@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { describeThrown } from '../shared/core/errors.ts';
 import { addDemoCommand } from './demo/demo-command.ts';
+import { addFlushCommand } from './flush/flush-command.ts';
+import { addLabCommand } from './lab/lab-command.ts';
 
 /*
  * Exit codes: 0 done; 1 the command says no (tables differ, …); 2 wrong usage or a failure on the way;
@@ -10,6 +12,8 @@ const program = new Command('holdfast')
   .description('Stateful stream processing on AWS without a cluster')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 addDemoCommand(program);
+addFlushCommand(program);
+addLabCommand(program);
 
 try {
   await program.parseAsync();

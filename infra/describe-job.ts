@@ -15,10 +15,16 @@ const SOURCE_PROPS: Readonly<Record<string, Translation>> = {
   retention: ['retentionHours', toHours],
 };
 
+const HEARTBEAT_PROPS: Readonly<Record<string, Translation>> = {
+  every: ['everyMinutes', toMinutes],
+  behind: ['behindSeconds', toSeconds],
+};
+
 const JOB_PROPS: Readonly<Record<string, Translation>> = {
   removalPolicy: 'not described',
   bundle: 'not described',
   source: ['source', (value) => translate(value, SOURCE_PROPS)],
+  heartbeat: ['heartbeat', (value) => translate(value, HEARTBEAT_PROPS)],
   operators: [
     'operators',
     (value) =>
@@ -49,6 +55,10 @@ function translate(value: unknown, known: Readonly<Record<string, Translation>>)
 // Not integral: a fraction is for `checkJob` to refuse, together with everything else.
 function toSeconds(value: unknown): unknown {
   return value instanceof Duration ? value.toSeconds({ integral: false }) : value;
+}
+
+function toMinutes(value: unknown): unknown {
+  return value instanceof Duration ? value.toMinutes({ integral: false }) : value;
 }
 
 function toHours(value: unknown): unknown {

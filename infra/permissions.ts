@@ -14,7 +14,8 @@ export type GrantedResource =
   | 'bucket'
   | 'job-objects'
   | 'discarded-batches'
-  | 'log-group';
+  | 'log-group'
+  | 'scheduled-function';
 
 export interface Permission {
   readonly on: GrantedResource;
@@ -124,6 +125,29 @@ export const REGISTRAR_PERMISSIONS: readonly Permission[] = [
     why: 'a missing marker is 404 only to those who may list; 403 would look like a lost right',
   },
   LOGGING,
+];
+
+export const HEARTBEAT_PERMISSIONS: readonly Permission[] = [
+  {
+    on: 'stream',
+    actions: ['kinesis:ListShards', 'kinesis:PutRecords'],
+    why: 'one record into each open shard (P11); it reads none',
+  },
+  {
+    on: 'stream-key',
+    actions: ['kms:GenerateDataKey'],
+    why: "only an existing stream that is encrypted with its owner's key",
+  },
+  LOGGING,
+];
+
+/** What a schedule may do: its role is for one function. */
+export const SCHEDULE_PERMISSIONS: readonly Permission[] = [
+  {
+    on: 'scheduled-function',
+    actions: ['lambda:InvokeFunction'],
+    why: 'the function that it is there for, and no version or alias of it',
+  },
 ];
 
 /** For those who write to the source stream. */

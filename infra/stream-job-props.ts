@@ -25,6 +25,17 @@ export interface StreamJobProps {
   readonly maxParallelism?: number;
 
   /**
+   * Lets event time go on while nothing arrives: a function puts a heartbeat into every shard of the source, from time to
+   * time. For operators with `eventTime` whose events tell the time of day; without it, event time stands still in a shard
+   * until its next record. It also keeps quiet shards from growing older than the retention of the stream.
+   *
+   * Heartbeats are records that every reader of the stream sees: `{"holdfast":"heartbeat","time":<ms>}`.
+   *
+   * @default - no heartbeats
+   */
+  readonly heartbeat?: HeartbeatProps;
+
+  /**
    * What happens to stream, tables, bucket and logs when they leave the stack.
    *
    * With DESTROY the bucket must still be emptied by hand before the stack can be deleted.
@@ -42,6 +53,26 @@ export interface StreamJobProps {
    * @internal
    */
   readonly bundle?: (entry: string) => Code;
+}
+
+/** When heartbeats are put, and what they say. */
+export interface HeartbeatProps {
+  /**
+   * Whole minutes, up to eight hours. In a silent shard a window is closed when `behind` and at most this much, and the
+   * minute of grace that a schedule takes, have passed since its end.
+   */
+  readonly every: Duration;
+
+  /**
+   * How far before the time of day a heartbeat says that event time has come. The watermark is set to exactly this:
+   * `outOfOrdernessMs`, which is taken off the times of events, is not taken off once more. So give at least the
+   * operator's out-of-orderness and what events need to reach the stream; an event older than the last heartbeat of its
+   * shard is late, however far others are.
+   *
+   * It has no default: too little makes events late that the operator would have waited for. A watermark never goes back,
+   * so a heartbeat that says less than the events so far changes nothing.
+   */
+  readonly behind: Duration;
 }
 
 /**

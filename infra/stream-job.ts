@@ -11,6 +11,7 @@ import { writeEnvironment } from '../shared/config/environment.ts';
 import type { Job, JobOperator } from '../shared/config/job.ts';
 import { bundleHandler } from './bundle-handler.ts';
 import { HandlerFunction } from './handler-function.ts';
+import { Heartbeat } from './heartbeat.ts';
 import { JobRegistration } from './job-registration.ts';
 import { createJobStorage, type JobStorage, listStorageArns } from './job-storage.ts';
 import { OPERATOR_PERMISSIONS, PRODUCER_ACTIONS, SINK_READER_ACTIONS } from './permissions.ts';
@@ -38,6 +39,8 @@ export class StreamJob extends Construct {
   readonly bucket: Bucket;
   /** Runs at every deployment, before any operator may read. */
   readonly registrarFunction: LambdaFunction;
+  /** Puts heartbeats into the stream; none unless the job asks for them. */
+  readonly heartbeatFunction: LambdaFunction | undefined;
 
   readonly #sinkTables: ReadonlyMap<string, Table>;
   readonly #operatorFunctions = new Map<string, LambdaFunction>();
@@ -79,6 +82,16 @@ export class StreamJob extends Construct {
       // No record before the job exists: an operator that finds no job item hands its batch back.
       mapping.node.addDependency(registration.resource);
     }
+    this.heartbeatFunction =
+      job.heartbeat === undefined
+        ? undefined
+        : new Heartbeat(this, 'Heartbeat', {
+            jobName: job.jobName,
+            heartbeat: job.heartbeat,
+            stream: this.stream,
+            bundle,
+            removalPolicy,
+          }).function;
   }
 
   /** The function of an operator, for alarms and for rights that the operator needs besides. */

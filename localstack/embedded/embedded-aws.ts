@@ -13,8 +13,12 @@ import {
 } from './local-services.ts';
 import { findFunction } from './resources/function-resource.ts';
 import type { StackServices } from './resources/resource-kind.ts';
+import type { ScheduleRun } from './scheduler/schedule-run.ts';
+import { assertScheduleSpeed, findSchedule, type EmbeddedSchedule } from './scheduler/schedule.ts';
 import { seededRandom } from './seeded-random.ts';
 import { createServiceClients, type ServiceClients } from './service-clients.ts';
+import { createFunctionInvoker } from './step-functions/function-invoker.ts';
+import { createStateMachines } from './step-functions/state-machines.ts';
 import { readAssetsManifest } from './template/assets-manifest.ts';
 import type { StackPlace } from './template/parameters.ts';
 import { stackIdOf } from './template/physical-name.ts';
@@ -47,7 +51,21 @@ export interface EmbeddedAwsOptions {
   readonly ports?: ServicePorts;
   /** @default polls after 50 ms to 1 s, retries after 25 ms to 1 s, looks for shards every second */
   readonly pace?: Partial<MappingPace>;
-  /** Wall clock of the event source mappings, for tests of ages. @default Date.now */
+  /**
+   * How many times as fast as on AWS schedules tick: with 60, a rate of one minute is one second. With 0 they run only when
+   * fired by hand.
+   *
+   * @default 1
+   */
+  readonly scheduleSpeed?: number;
+  /**
+   * How many times as fast as on AWS state machines wait, in Wait states and before they try again; timeouts keep their
+   * length.
+   *
+   * @default 1
+   */
+  readonly stateMachineSpeed?: number;
+  /** Wall clock of event source mappings, schedules and state machines, for tests of ages. @default Date.now */
   readonly nowMs?: () => number;
 }
 
@@ -59,6 +77,14 @@ export interface EmbeddedFunctions {
   invoke(name: string, event: unknown): Promise<InvocationResult>;
   /** SIGKILL for all its environments; returns how many there were. */
   kill(name: string): number;
+}
+
+export interface EmbeddedSchedules {
+  list(): readonly EmbeddedSchedule[];
+  /** By logical id, name or ARN. */
+  get(name: string): EmbeddedSchedule;
+  /** Runs a schedule's target now, retries included, and waits for it. Its ticks go on as if nothing had happened. */
+  fire(name: string): Promise<ScheduleRun>;
 }
 
 /** A stack that runs in this process and its children. */
@@ -75,6 +101,7 @@ export interface EmbeddedAws {
   physicalId(logicalId: string): string;
   readonly functions: EmbeddedFunctions;
   readonly mappings: readonly EventSourceMapping[];
+  readonly schedules: EmbeddedSchedules;
   readonly dynamodb: DynamoDbEmulator;
   /** Faults may be turned on, changed and turned off while everything runs. */
   readonly chaos: {
@@ -87,15 +114,29 @@ export interface EmbeddedAws {
 
 /** Creates the stack that a synthesized template describes, on this machine, from nothing. */
 export async function startEmbeddedAws(options: EmbeddedAwsOptions): Promise<EmbeddedAws> {
+  const scheduleSpeed = options.scheduleSpeed ?? 1;
+  assertScheduleSpeed(scheduleSpeed);
   const template = await readTemplate(options.templateFile);
   const location = { region: REGION, accountId: ACCOUNT_ID, stackName: template.stackName };
   const place: StackPlace = { ...location, stackId: stackIdOf(location) };
   const plan = planStack(template, place, options.parameters ?? {});
   const assets = await readAssetsManifest(options.templateFile, place);
 
-  const localServices = await startLocalServices(options.ports);
-  const clients = createServiceClients(localServices.endpoints, place.region);
+  const functions = new Map<string, LambdaFunction>();
+  const random = seededRandom(options.seed ?? 1);
   const chaos = createChaos(options.chaos);
+  const log = options.log ?? (() => undefined);
+  const nowMs = options.nowMs ?? Date.now;
+  const stateMachines = createStateMachines({
+    ...location,
+    random: random.fork('state machines'),
+    nowMs,
+    speed: options.stateMachineSpeed ?? 1,
+    log,
+    ...createFunctionInvoker(functions, chaos, random.fork('tasks')),
+  });
+  const localServices = await startLocalServices({ functions, stateMachines }, options.ports);
+  const clients = createServiceClients(localServices.endpoints, place.region);
   const services: StackServices = {
     place,
     ...clients,
@@ -103,14 +144,17 @@ export async function startEmbeddedAws(options: EmbeddedAwsOptions): Promise<Emb
     lambdaHost: {
       region: place.region,
       endpoints: localServices.endpoints,
-      random: seededRandom(options.seed ?? 1),
+      random,
       chaos,
-      log: options.log ?? (() => undefined),
+      log,
     },
     pace: { ...defaultPace, ...options.pace },
-    nowMs: options.nowMs ?? Date.now,
-    functions: new Map(),
+    nowMs,
+    functions,
     mappings: [],
+    stateMachines,
+    schedules: [],
+    scheduleSpeed,
   };
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= stopAll(services, clients, localServices));
@@ -136,6 +180,12 @@ export async function startEmbeddedAws(options: EmbeddedAwsOptions): Promise<Emb
         kill: (name) => findFunction(services.functions, name).kill(),
       },
       mappings: services.mappings,
+      schedules: {
+        list: () => [...services.schedules],
+        get: (name) => findSchedule(services.schedules, name),
+        // Not at once where there is none: a promise for whoever asked for one.
+        fire: async (name) => findSchedule(services.schedules, name).fire(),
+      },
       dynamodb: localServices.dynamodb,
       chaos: { change: (settings) => chaos.change(settings), counts: () => chaos.counts() },
       stop,
@@ -146,15 +196,20 @@ export async function startEmbeddedAws(options: EmbeddedAwsOptions): Promise<Emb
   }
 }
 
-/** Mappings and functions at once: a mapping waits for its running invocation, which only ends with its function. */
+/**
+ * State machines first, so that none of them sees its functions die. Then all at once: mappings and schedules wait for
+ * their running invocations, which only end with their functions.
+ */
 async function stopAll(
   services: StackServices,
   clients: ServiceClients,
   localServices: LocalServices,
 ): Promise<void> {
+  await services.stateMachines.stop();
   const mappings = services.mappings.map((mapping) => mapping.stop());
+  const schedules = services.schedules.map((schedule) => schedule.stop());
   const functions = [...services.functions.values()].map((target) => target.stop());
-  await Promise.all([...mappings, ...functions]);
+  await Promise.all([...mappings, ...schedules, ...functions]);
   clients.destroy();
   await localServices.stop();
 }

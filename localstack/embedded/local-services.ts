@@ -4,12 +4,24 @@ import { startKinesis } from './emulators/kinesis.ts';
 import { startS3 } from './emulators/s3.ts';
 import { openFixedPort, type FixedPort } from './fixed-port.ts';
 import type { ServiceEndpoints } from './lambda/environment-variables.ts';
+import type { LambdaFunction } from './lambda/lambda-function.ts';
+import { startLambdaServer } from './lambda/lambda-server.ts';
+import type { StateMachines } from './step-functions/state-machines.ts';
+import { startStepFunctions } from './step-functions/step-functions-server.ts';
 
 /** Ports on 127.0.0.1 that the user chose; a service without one gets a free port. */
 export interface ServicePorts {
   readonly kinesis?: number;
   readonly dynamodb?: number;
   readonly s3?: number;
+  readonly lambda?: number;
+  readonly stepFunctions?: number;
+}
+
+/** What the fronts of Lambda and Step Functions look into; it fills while the stack is created. */
+export interface ServedResources {
+  readonly functions: ReadonlyMap<string, LambdaFunction>;
+  readonly stateMachines: StateMachines;
 }
 
 export type DynamoDbEmulator = Awaited<ReturnType<typeof startDynamoDb>>;
@@ -20,8 +32,11 @@ export interface LocalServices {
   stop(): Promise<void>;
 }
 
-/** Starts Kinesis, DynamoDB and S3 together. If one fails, none is left behind. */
-export async function startLocalServices(ports: ServicePorts = {}): Promise<LocalServices> {
+/** Starts all services together. If one fails, none is left behind. */
+export async function startLocalServices(
+  served: ServedResources,
+  ports: ServicePorts = {},
+): Promise<LocalServices> {
   const started: { stop(): Promise<void> }[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(started.splice(0).map((service) => service.stop()));
@@ -38,27 +53,30 @@ export async function startLocalServices(ports: ServicePorts = {}): Promise<Loca
     started.push({ stop: () => fixed.close() });
     return { service, endpoint: fixed.endpoint };
   };
-  const results = await Promise.allSettled([
+  const starting = [
     start('Kinesis', startKinesis(), ports.kinesis),
     start('DynamoDB', startDynamoDb(), ports.dynamodb),
     start('S3', startS3(), ports.s3),
-  ] as const);
-  const [kinesis, dynamodb, s3] = results;
-  if (
-    kinesis.status === 'fulfilled' &&
-    dynamodb.status === 'fulfilled' &&
-    s3.status === 'fulfilled'
-  ) {
+    start('Lambda', startLambdaServer(served.functions), ports.lambda),
+    start('Step Functions', startStepFunctions(served.stateMachines), ports.stepFunctions),
+  ] as const;
+  try {
+    const [kinesis, dynamodb, s3, lambda, stepFunctions] = await Promise.all(starting);
     return {
       endpoints: {
-        kinesis: kinesis.value.endpoint,
-        dynamodb: dynamodb.value.endpoint,
-        s3: s3.value.endpoint,
+        kinesis: kinesis.endpoint,
+        dynamodb: dynamodb.endpoint,
+        s3: s3.endpoint,
+        lambda: lambda.endpoint,
+        stepFunctions: stepFunctions.endpoint,
       },
-      dynamodb: dynamodb.value.service,
+      dynamodb: dynamodb.service,
       stop,
     };
+  } catch (error) {
+    // What still starts can only be stopped once it has.
+    await Promise.allSettled(starting);
+    await stop();
+    throw error;
   }
-  await stop();
-  throw results.find((result) => result.status === 'rejected')?.reason;
 }

@@ -42,6 +42,14 @@ export interface RegistrarEnvironment {
   readonly bucket: string;
 }
 
+/** What the function that puts heartbeats is told by its deployment. */
+export interface HeartbeatEnvironment {
+  readonly job: string;
+  readonly streamArn: string;
+  /** How far before now event time is said to be. */
+  readonly behindSeconds: number;
+}
+
 type Variables = Readonly<Record<string, string | undefined>>;
 
 const REDEPLOY =
@@ -126,6 +134,33 @@ export function writeRegistrarEnvironment(
   };
 }
 
+/** @throws ConfigurationError naming every variable that is missing or wrong. */
+export function readHeartbeatEnvironment(env: Variables): HeartbeatEnvironment {
+  const reader = readVariables(env);
+  const environment: HeartbeatEnvironment = {
+    job: reader.take('HOLDFAST_JOB', readName, NAME_RULE),
+    streamArn: reader.take('HOLDFAST_STREAM_ARN', readStreamArn, 'the ARN of a Kinesis stream'),
+    behindSeconds: reader.take(
+      'HOLDFAST_HEARTBEAT_BEHIND_SECONDS',
+      readHeartbeatBehind,
+      describeLimit(LIMITS.heartbeatBehindSeconds),
+    ),
+  };
+  reader.refuseProblems('environment of the heartbeat function');
+  return environment;
+}
+
+/** The pair of `readHeartbeatEnvironment`. Values may be CDK tokens. */
+export function writeHeartbeatEnvironment(
+  environment: HeartbeatEnvironment,
+): Record<string, string> {
+  return {
+    HOLDFAST_JOB: environment.job,
+    HOLDFAST_STREAM_ARN: environment.streamArn,
+    HOLDFAST_HEARTBEAT_BEHIND_SECONDS: String(environment.behindSeconds),
+  };
+}
+
 interface VariableReader {
   /** Notes a problem if `read` finds no value. What it returns then never leaves this file. */
   take<Value>(
@@ -193,6 +228,11 @@ function readMaxParallelism(text: string): number | undefined {
 function readRetentionHours(text: string): number | undefined {
   const value = readWholeNumber(text);
   return isWithin(LIMITS.retentionHours, value) ? value : undefined;
+}
+
+function readHeartbeatBehind(text: string): number | undefined {
+  const value = readWholeNumber(text);
+  return isWithin(LIMITS.heartbeatBehindSeconds, value) ? value : undefined;
 }
 
 // Number('') is 0 and Number('1e3') is 1000: only plain digits are what the deployment writes.

@@ -61,6 +61,13 @@ const operatorSchema = z.strictObject({
   timeoutSeconds: within('timeout', LIMITS.timeoutSeconds).default(DEFAULTS.timeoutSeconds),
 });
 
+// No default for how far behind: one that is too close to now makes events late for which the operator would have waited,
+// and only the author knows when events come.
+const heartbeatSchema = z.strictObject({
+  everyMinutes: within('heartbeat-every', LIMITS.heartbeatEveryMinutes),
+  behindSeconds: within('heartbeat-behind', LIMITS.heartbeatBehindSeconds),
+});
+
 /**
  * What a deployment is told about a job. Each operator reads the job's source and nothing else: a
  * job is *direct* (C2). An operator that reads what another one writes needs a stream between
@@ -76,6 +83,7 @@ const jobSchema = z.strictObject({
     .default(DEFAULTS.maxParallelism),
   source: sourceSchema,
   operators: z.array(operatorSchema),
+  heartbeat: heartbeatSchema.optional(),
 });
 
 /** A job as its author writes it: what is left out has a default. */
@@ -83,6 +91,7 @@ export type JobDescription = z.input<typeof jobSchema>;
 /** A job with every default filled in. */
 export type Job = z.output<typeof jobSchema>;
 export type JobOperator = Job['operators'][number];
+export type JobHeartbeat = NonNullable<Job['heartbeat']>;
 
 export interface JobProblem extends ConfigurationProblem {
   /** Stable and short, for tests and tools: `batch-size`, `duplicate-operator`, … */

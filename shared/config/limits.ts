@@ -70,6 +70,19 @@ export const LIMITS = {
     reason:
       'the table names of all sinks travel in the environment of the function, which holds 4 KB',
   },
+  heartbeatEveryMinutes: {
+    min: 1,
+    max: 480,
+    unit: 'minutes',
+    reason:
+      'EventBridge Scheduler counts in minutes, and a third of the shortest retention keeps a quiet shard readable even if a heartbeat is lost',
+  },
+  heartbeatBehindSeconds: {
+    min: 0,
+    max: 31_536_000,
+    unit: 'seconds',
+    reason: 'no stream keeps a record for longer than a year, so nothing can come later than that',
+  },
 } as const satisfies Record<string, Limit>;
 
 /** What a setting is when nobody says anything. */

@@ -22,6 +22,11 @@ export function hashFromDecimal(decimal: string): KeyHash {
   return BigInt(decimal).toString(16).padStart(32, '0');
 }
 
+/** The pair of {@link hashFromDecimal}: a hash as Kinesis takes an explicit hash key. */
+export function hashToDecimal(hash: KeyHash): string {
+  return BigInt(`0x${hash}`).toString();
+}
+
 /** P10: a channel owns exactly the keys whose hash lies in its shard's range; key groups only place storage. */
 export function isOwnedBy(range: HashRange, hash: KeyHash): boolean {
   return range.from <= hash && hash <= range.to;

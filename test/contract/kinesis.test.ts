@@ -10,12 +10,14 @@ import {
 } from '@aws-sdk/client-kinesis';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startKinesis, type KinesisEmulator } from '../../localstack/embedded/emulators/kinesis.ts';
 import { createKinesisShardReader } from '../../shared/adapters/kinesis/kinesis-shard-reader.ts';
+import { createKinesisShardWriter } from '../../shared/adapters/kinesis/kinesis-shard-writer.ts';
 import { nodeSystem } from '../../shared/adapters/system/node-system.ts';
-import { describeShardReader, type StreamUnderTest } from './shard-reader.contract.ts';
+import { describeShardReader } from './shard-reader.contract.ts';
+import { describeShardWriter, type WritableStreamUnderTest } from './shard-writer.contract.ts';
 
 describe('over the Kinesis emulator', () => {
   let emulator: KinesisEmulator;
@@ -36,17 +38,32 @@ describe('over the Kinesis emulator', () => {
     await emulator.stop();
   });
 
-  describeShardReader('kinesis', async (shards) => {
+  const open = async (shards: number): Promise<WritableStreamUnderTest> => {
     const name = `stream-${randomUUID()}`;
     await client.send(new CreateStreamCommand({ StreamName: name, ShardCount: shards }));
     await waitUntilActive(client, name);
     return openStream(client, name);
+  };
+
+  describeShardReader('kinesis', open);
+  describeShardWriter('kinesis', open);
+
+  it('refuses to write to a stream that is not there', async () => {
+    const writer = createKinesisShardWriter({ client, stream: 'nowhere', system: nodeSystem });
+    await expect(writer.listOpenShards()).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(writer.putAt(['0'.repeat(32)], new Uint8Array([1]))).rejects.toMatchObject({
+      kind: 'invalid',
+      message: expect.stringMatching(
+        /^cannot put records into stream nowhere: .*deploy the stream/,
+      ) as string,
+    });
   });
 });
 
-function openStream(client: KinesisClient, name: string): StreamUnderTest {
+function openStream(client: KinesisClient, name: string): WritableStreamUnderTest {
   return {
     name,
+    writer: createKinesisShardWriter({ client, stream: name, system: nodeSystem }),
     reader: createKinesisShardReader({
       client,
       stream: name,

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Chaos } from '../chaos.ts';
 import type { InvocationResult } from '../lambda/invocation-result.ts';
+import { invokeUnderChaos } from '../lambda/invoke-under-chaos.ts';
 import type { InvokeOptions } from '../lambda/lambda-function.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { judgeBatch, type BatchVerdict } from './batch-response.ts';
@@ -49,19 +50,10 @@ export class BatchInvoker {
     return { requestId: result.requestId, verdict };
   }
 
-  async #start(payload: string): Promise<InvocationResult> {
+  #start(payload: string): Promise<InvocationResult> {
     const { chaos, invoke } = this.#host;
-    if (!chaos.strikes('killDuringInvocation', this.#random)) return invoke(payload, {});
-    let wasKilled = false;
-    const result = await invoke(payload, {
-      killAfterMs: this.#random.next() * this.#durationMs,
-      onKilled: () => {
-        wasKilled = true;
-      },
-    });
-    // A kill that came too late does not count: a maximum means kills that hit.
-    if (!wasKilled) chaos.takeBack('killDuringInvocation');
-    return result;
+    const dice = { chaos, random: this.#random, durationMs: this.#durationMs };
+    return invokeUnderChaos((options) => invoke(payload, options), dice);
   }
 
   async #isAbandoned(running: Promise<unknown>): Promise<boolean> {

@@ -9,6 +9,8 @@ export interface ServiceEndpoints {
   readonly kinesis: string;
   readonly dynamodb: string;
   readonly s3: string;
+  readonly lambda: string;
+  readonly stepFunctions: string;
 }
 
 /**
@@ -32,6 +34,8 @@ export function environmentVariables(
     AWS_ENDPOINT_URL_KINESIS: host.endpoints.kinesis,
     AWS_ENDPOINT_URL_DYNAMODB: host.endpoints.dynamodb,
     AWS_ENDPOINT_URL_S3: host.endpoints.s3,
+    AWS_ENDPOINT_URL_LAMBDA: host.endpoints.lambda,
+    AWS_ENDPOINT_URL_SFN: host.endpoints.stepFunctions,
   };
 }
 

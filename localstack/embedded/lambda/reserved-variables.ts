@@ -21,4 +21,6 @@ export const reservedVariableNames: ReadonlySet<string> = new Set([
   'AWS_ENDPOINT_URL_KINESIS',
   'AWS_ENDPOINT_URL_DYNAMODB',
   'AWS_ENDPOINT_URL_S3',
+  'AWS_ENDPOINT_URL_LAMBDA',
+  'AWS_ENDPOINT_URL_SFN',
 ]);

@@ -97,6 +97,12 @@ const logGroup = kept(
   },
 );
 
+const scheduleGroup = kept({ Name: used, Tags: noReader }, (logicalId, reader, place) => {
+  const name = reader.textOr('Name', physicalName(place, logicalId, { lengthMax: 64 }));
+  const arn = `arn:aws:scheduler:${place.region}:${place.accountId}:schedule-group/${name}`;
+  return { physicalId: name, attributes: { Arn: arn } };
+});
+
 const cdkMetadata = kept({ Analytics: inert('usage statistics of the CDK') }, (logicalId) => ({
   physicalId: logicalId,
   attributes: {},
@@ -108,5 +114,6 @@ export const keptResources: Readonly<Record<string, ResourceKind>> = {
   'AWS::IAM::ManagedPolicy': managedPolicy,
   'AWS::S3::BucketPolicy': bucketPolicy,
   'AWS::Logs::LogGroup': logGroup,
+  'AWS::Scheduler::ScheduleGroup': scheduleGroup,
   'AWS::CDK::Metadata': cdkMetadata,
 };

@@ -5,13 +5,15 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import type { EventSourceMapping } from '../event-source/event-source-mapping.ts';
 import type { MappingPace } from '../event-source/shard-poller.ts';
 import type { LambdaFunction, LambdaHost } from '../lambda/lambda-function.ts';
+import type { EmbeddedSchedule } from '../scheduler/schedule.ts';
+import type { StateMachines } from '../step-functions/state-machines.ts';
 import type { AssetsManifest } from '../template/assets-manifest.ts';
 import type { ResourceReference } from '../template/intrinsics.ts';
 import type { StackPlace } from '../template/parameters.ts';
 import type { PropertyReader } from '../template/property-reader.ts';
 import type { PropertyTable } from '../template/property-table.ts';
 
-/** All that creating a resource may use, and where functions and mappings are kept for later. */
+/** All that creating a resource may use, and where functions, mappings and schedules are kept for later. */
 export interface StackServices {
   readonly place: StackPlace;
   readonly kinesis: KinesisClient;
@@ -24,6 +26,10 @@ export interface StackServices {
   /** Functions created so far, by logical id. */
   readonly functions: Map<string, LambdaFunction>;
   readonly mappings: EventSourceMapping[];
+  readonly stateMachines: StateMachines;
+  readonly schedules: EmbeddedSchedule[];
+  /** How many times as fast as on AWS schedules tick; 0 for never. */
+  readonly scheduleSpeed: number;
 }
 
 export interface ResourceRequest {

@@ -6,6 +6,8 @@ import { keptResources } from './kept-resources.ts';
 import { kinesisStream } from './kinesis-stream.ts';
 import type { ResourceKind } from './resource-kind.ts';
 import { s3Bucket } from './s3-bucket.ts';
+import { scheduleResource } from './schedule-resource.ts';
+import { stateMachine } from './state-machine.ts';
 
 const kinds: Readonly<Record<string, ResourceKind>> = {
   ...keptResources,
@@ -15,6 +17,8 @@ const kinds: Readonly<Record<string, ResourceKind>> = {
   'AWS::Lambda::EventSourceMapping': eventSourceMappingResource,
   'AWS::Lambda::Function': functionResource,
   'AWS::S3::Bucket': s3Bucket,
+  'AWS::Scheduler::Schedule': scheduleResource,
+  'AWS::StepFunctions::StateMachine': stateMachine,
 };
 
 /** Undefined for a type that the local AWS does not know. */

@@ -3,10 +3,16 @@ import type { System } from '../../ports/system.ts';
 import { retry, type RetryPolicy } from '../system/backoff.ts';
 import { classifyKinesisError, mapKinesisError } from './map-error.ts';
 
-export interface KinesisReaderOptions {
+/** What every request to a stream needs. */
+export interface KinesisRequestOptions {
   readonly client: KinesisClient;
   readonly stream: string;
   readonly system: System;
+  /** How long throttled requests are tried again. */
+  readonly retryPolicy?: RetryPolicy;
+}
+
+export interface KinesisReaderOptions extends KinesisRequestOptions {
   /** Most records of a page. @default 10000, the most that Kinesis gives */
   readonly pageRecordsMax?: number;
   /**
@@ -16,13 +22,11 @@ export interface KinesisReaderOptions {
    * @default 250
    */
   readonly requestIntervalMs?: number;
-  /** How long throttled requests are tried again. */
-  readonly retryPolicy?: RetryPolicy;
 }
 
 /** Sends a request until it is served or refused for good. `doing` is, say, `describe stream s`. */
 export async function request<Reply>(
-  { system, retryPolicy }: KinesisReaderOptions,
+  { system, retryPolicy }: KinesisRequestOptions,
   doing: string,
   send: () => Promise<Reply>,
 ): Promise<Reply> {

@@ -106,6 +106,8 @@ describe('a local function', () => {
       AWS_ENDPOINT_URL_KINESIS: 'http://127.0.0.1:1',
       AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:2',
       AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:3',
+      AWS_ENDPOINT_URL_LAMBDA: 'http://127.0.0.1:4',
+      AWS_ENDPOINT_URL_SFN: 'http://127.0.0.1:5',
     });
   });
 

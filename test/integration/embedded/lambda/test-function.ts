@@ -42,6 +42,8 @@ export function createTestFunction(
         kinesis: 'http://127.0.0.1:1',
         dynamodb: 'http://127.0.0.1:2',
         s3: 'http://127.0.0.1:3',
+        lambda: 'http://127.0.0.1:4',
+        stepFunctions: 'http://127.0.0.1:5',
       },
       random: seededRandom(1),
       chaos: createChaos(chaos),

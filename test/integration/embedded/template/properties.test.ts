@@ -64,6 +64,9 @@ describe('the known resource types', () => {
       'AWS::Logs::LogGroup',
       'AWS::S3::Bucket',
       'AWS::S3::BucketPolicy',
+      'AWS::Scheduler::Schedule',
+      'AWS::Scheduler::ScheduleGroup',
+      'AWS::StepFunctions::StateMachine',
       'Custom::*',
     ]);
   });
