@@ -3,6 +3,7 @@ import { createMemoryControlStore } from '../../shared/adapters/memory/memory-co
 import { createMemoryHintStore } from '../../shared/adapters/memory/memory-hint-store.ts';
 import { createMemoryObjectStore } from '../../shared/adapters/memory/memory-object-store.ts';
 import { createMemoryShardReader } from '../../shared/adapters/memory/memory-shard-reader.ts';
+import { createMemoryShardWriter } from '../../shared/adapters/memory/memory-shard-writer.ts';
 import {
   createMemoryAppendSink,
   createMemoryUpsertSink,
@@ -14,6 +15,7 @@ import { describeControlStore } from './control-store.contract.ts';
 import { describeHintStore } from './hint-store.contract.ts';
 import { describeObjectStore } from './object-store.contract.ts';
 import { describeShardReader } from './shard-reader.contract.ts';
+import { describeShardWriter, type WritableStreamUnderTest } from './shard-writer.contract.ts';
 import {
   describeAppendSink,
   describeUpsertSink,
@@ -38,10 +40,15 @@ describeHintStore('memory', async () => createMemoryHintStore());
 
 describeObjectStore('memory', async () => createMemoryObjectStore());
 
-describeShardReader('memory', async (shards) => {
+describeShardReader('memory', openStream);
+
+describeShardWriter('memory', openStream);
+
+async function openStream(shards: number): Promise<WritableStreamUnderTest> {
   const stream = createMemoryStream({ shards });
   return {
     name: stream.incarnation.name,
+    writer: createMemoryShardWriter(stream),
     reader: createMemoryShardReader(stream, { pageRecordsMax: 4 }),
     put: async (partitionKey, data, explicitHashKey) =>
       stream.put(partitionKey, data, explicitHashKey === undefined ? {} : { explicitHashKey }),
@@ -52,7 +59,7 @@ describeShardReader('memory', async (shards) => {
       stream.merge(shardId, adjacentShardId);
     },
   };
-});
+}
 
 describeAppendSink('memory', async () => exposeRows(createMemoryAppendSink()));
 

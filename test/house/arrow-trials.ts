@@ -117,10 +117,16 @@ export const refusedTrials: Readonly<Record<string, readonly Trial[]>> = {
     { from: 'cli', imports: 'functions/one/operator.ts' },
     { from: 'cli', imports: 'localstack/local-services.ts' },
     { from: 'cli', imports: 'test/fixture.ts' },
+    { from: 'cli', imports: 'shared/adapters/memory/memory-sink.ts' },
   ],
   'layer-cli-demo': [
     { from: 'cli/demo', imports: 'functions/one/handler.ts' },
     { from: 'cli/demo', imports: 'infra/app.ts' },
+  ],
+  'layer-cli-lab': [
+    { from: 'cli/lab', imports: 'shared/adapters/s3/s3-object-store.ts' },
+    { from: 'cli/lab', imports: 'localstack/local-services.ts' },
+    { from: 'cli/lab', imports: '@aws-sdk/client-s3' },
   ],
   'no-cycles': [
     // Closed by a target that imports it back.
@@ -154,5 +160,7 @@ export const allowedTrials: readonly Trial[] = [
   { from: 'cli', imports: 'shared/composition/operator-handler.ts' },
   { from: 'cli/demo', imports: 'functions/one/operator.ts' },
   { from: 'cli/demo', imports: 'localstack/local-services.ts' },
+  { from: 'cli/lab', imports: 'shared/adapters/memory/memory-sink.ts' },
+  { from: 'cli/lab', imports: 'zod' },
   { from: 'test', imports: 'functions/one/handler.ts' },
 ];

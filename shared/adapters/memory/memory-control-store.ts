@@ -14,13 +14,23 @@ export interface MemoryProgressRow {
 export interface MemoryControlStore extends ControlStore {
   /** Copies of all progress items, in order of their channels. */
   progressRows(): MemoryProgressRow[];
+  /** A store of its own that begins with everything that is in this one. */
+  copy(): MemoryControlStore;
+}
+
+interface ControlItems {
+  readonly jobs: Map<string, Job>;
+  readonly progressRows: Map<string, MemoryProgressRow>;
+  readonly suspicions: Map<string, Suspicion>;
 }
 
 /** Job, progress and suspicion in memory. Nothing that it takes or gives is shared with the caller. */
 export function createMemoryControlStore(): MemoryControlStore {
-  const jobs = new Map<string, Job>();
-  const progressRows = new Map<string, MemoryProgressRow>();
-  const suspicions = new Map<string, Suspicion>();
+  return storeOver({ jobs: new Map(), progressRows: new Map(), suspicions: new Map() });
+}
+
+function storeOver(items: ControlItems): MemoryControlStore {
+  const { jobs, progressRows, suspicions } = items;
 
   const judgeBirth = ({ job: name, channel, progress, finishedParentIds }: Birth) => {
     const job = jobs.get(name);
@@ -97,6 +107,8 @@ export function createMemoryControlStore(): MemoryControlStore {
     progressRows() {
       return sorted(progressRows).map((row) => structuredClone(row));
     },
+
+    copy: () => storeOver(structuredClone(items)),
   };
 }
 

@@ -4,11 +4,16 @@ import type { StateScope } from '../../ports/state-store.ts';
 export interface MemoryHintStore extends HintStore {
   /** Copies of all hints, in no order. */
   hints(): Hint[];
+  /** A store of its own that begins with everything that is in this one. */
+  copy(): MemoryHintStore;
 }
 
 /** An index of timers in memory. */
 export function createMemoryHintStore(): MemoryHintStore {
-  const scopes = new Map<string, Map<string, Hint>>();
+  return storeOver(new Map());
+}
+
+function storeOver(scopes: Map<string, Map<string, Hint>>): MemoryHintStore {
   const hintsOf = (scope: StateScope): Map<string, Hint> => {
     const name = `${scope.job}#${scope.generation}#${scope.operator}`;
     let hints = scopes.get(name);
@@ -37,6 +42,7 @@ export function createMemoryHintStore(): MemoryHintStore {
     },
     hints: () =>
       [...scopes.values()].flatMap((hints) => [...hints.values()].map((h) => ({ ...h }))),
+    copy: () => storeOver(structuredClone(scopes)),
   };
 }
 

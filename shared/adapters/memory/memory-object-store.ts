@@ -5,11 +5,16 @@ export interface MemoryObjectStore extends ObjectStore {
   objects(): Map<string, Uint8Array>;
   /** Takes an object away, as garbage collection or an accident would. */
   remove(name: string): void;
+  /** A store of its own that begins with everything that is in this one. */
+  copy(): MemoryObjectStore;
 }
 
 /** Objects in memory. Nothing that it takes or gives is shared with the caller. */
 export function createMemoryObjectStore(): MemoryObjectStore {
-  const objects = new Map<string, Uint8Array>();
+  return storeOver(new Map());
+}
+
+function storeOver(objects: Map<string, Uint8Array>): MemoryObjectStore {
   const names = (): string[] => [...objects.keys()].sort();
 
   return {
@@ -40,6 +45,8 @@ export function createMemoryObjectStore(): MemoryObjectStore {
     remove(name) {
       objects.delete(name);
     },
+
+    copy: () => storeOver(structuredClone(objects)),
   };
 }
 

@@ -24,11 +24,21 @@ export interface MemorySink extends Sink {
   removedRows(): MemorySinkRow[];
 }
 
+export interface MemoryAppendSinkOptions {
+  /** @default 'exactly-once' */
+  readonly delivery?: DeliveryGuarantee;
+  /**
+   * The id that a row is stored under: of rows with one id the first stays.
+   *
+   * @default that of the output, by which rows are told apart where they were made (P13)
+   */
+  readonly idOf?: (row: SinkRow) => string;
+}
+
 /** Rows that are never changed: each lands once, or with `at-least-once` as often as it is written. */
-export function createMemoryAppendSink(
-  options: { /** @default 'exactly-once' */ readonly delivery?: DeliveryGuarantee } = {},
-): MemorySink {
+export function createMemoryAppendSink(options: MemoryAppendSinkOptions = {}): MemorySink {
   const table = new Map<string, MemorySinkRow>();
+  const { idOf } = options;
   const isOnce = options.delivery !== 'at-least-once';
 
   return {
@@ -36,9 +46,11 @@ export function createMemoryAppendSink(
       let written = 0;
       for (const row of rows) {
         const order = emissionOrder(row.emission);
-        const name = JSON.stringify([row.key, source.origin, order, isOnce ? 0 : table.size]);
+        const id = idOf?.(row);
+        const place = [row.key, source.origin, id ?? order];
+        const name = JSON.stringify(isOnce ? place : [...place, table.size]);
         if (table.has(name)) continue;
-        table.set(name, makeRow(source, row, order));
+        table.set(name, makeRow(source, id === undefined ? row : { ...row, id }, order));
         written += 1;
       }
       return { written, skipped: rows.length - written };

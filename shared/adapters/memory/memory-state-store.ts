@@ -16,12 +16,16 @@ export interface MemoryStateStore extends StateStore {
   rows(): MemoryStateRow[];
   /** What the TTL of a table does, some time after it was due: removes what expired before `nowSeconds`. */
   collectExpired(nowSeconds: number): void;
+  /** A store of its own that begins with everything that is in this one. */
+  copy(): MemoryStateStore;
 }
 
 /** Keyed state in memory. Nothing that it takes or gives is shared with the caller. */
 export function createMemoryStateStore(): MemoryStateStore {
-  const partitions = new Map<string, Map<string, MemoryStateRow>>();
+  return storeOver(new Map());
+}
 
+function storeOver(partitions: Map<string, Map<string, MemoryStateRow>>): MemoryStateStore {
   const partitionOf = (scope: StateScope, keyGroup: number): Map<string, MemoryStateRow> => {
     const name = `${scope.job}#${scope.generation}#${scope.operator}#${keyGroup}`;
     const partition = partitions.get(name) ?? new Map<string, MemoryStateRow>();
@@ -89,6 +93,8 @@ export function createMemoryStateStore(): MemoryStateStore {
         }
       }
     },
+
+    copy: () => storeOver(structuredClone(partitions)),
   };
 }
 

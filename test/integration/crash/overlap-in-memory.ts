@@ -1,13 +1,8 @@
 import { createGate, type StepChoice, type StepOwner } from '../../model/gate.ts';
 import { auditEnd } from '../../model/audit.ts';
 import type { Entry } from '../../model/ledger.ts';
-import {
-  createEnvironment,
-  createWorld,
-  invoke,
-  type Environment,
-  type World,
-} from '../../model/world.ts';
+import { createEnvironment, invoke, type Environment } from '../../model/deployment.ts';
+import { createWorld, type World } from '../../model/world.ts';
 
 /** One stretch of a schedule: an invocation goes on for some steps, to its end if there are none, then maybe dies. */
 export interface Stretch {
@@ -38,7 +33,8 @@ export async function runOverlap(
 ): Promise<OverlapResult> {
   const world = await createWorld({ seed: 'overlap', shards: 1 });
   overlap.entries.forEach(([account, kind], id) => {
-    world.put(account, kind === 'garbage' ? kind : { account, id, kind, at: 100 + id });
+    const message = kind === 'garbage' ? kind : { account, id, kind, at: 100 + id };
+    world.put({ key: account, message });
   });
   const known = createEnvironment('a');
   await deliver(world, known, 0, overlap.known);

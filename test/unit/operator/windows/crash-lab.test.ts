@@ -10,7 +10,7 @@ interface LabEvent {
   readonly value: number;
 }
 
-const fixture = path.resolve(import.meta.dirname, '../../../fixtures/crash-lab-30-events.jsonl');
+const fixture = path.resolve(import.meta.dirname, '../../../../cli/lab/crash-lab-30-events.jsonl');
 const events = readFileSync(fixture, 'utf8')
   .trim()
   .split('\n')
