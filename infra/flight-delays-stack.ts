@@ -26,7 +26,7 @@ export interface FlightDelaysStackProps extends StackProps {
   readonly bundle?: StreamJobProps['bundle'];
 }
 
-/** The demonstration: delays of flights, counted for each airport, with alerts. */
+/** The demonstration: delays of flights, counted for each airport and each of its hours, with alerts. */
 export class FlightDelaysStack extends Stack {
   constructor(scope: Construct, id: string, props: FlightDelaysStackProps = {}) {
     const { shards, ephemeral, bundle, ...stackProps } = props;
@@ -38,7 +38,7 @@ export class FlightDelaysStack extends Stack {
         {
           id: OPERATOR_ID,
           entry: 'functions/flight-delays/handler.ts',
-          sinks: { airports: 'upsert', alerts: 'append' },
+          sinks: { airports: 'upsert', alerts: 'append', hours: 'append', late: 'append' },
         },
       ],
       removalPolicy: ephemeral === true ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
@@ -52,6 +52,8 @@ export class FlightDelaysStack extends Stack {
       Bucket: job.bucket.bucketName,
       SinkAirports: job.sinkTable('airports').tableName,
       SinkAlerts: job.sinkTable('alerts').tableName,
+      SinkHours: job.sinkTable('hours').tableName,
+      SinkLate: job.sinkTable('late').tableName,
       OperatorFunction: job.operatorFunction(OPERATOR_ID).functionName,
       RegistrarFunction: job.registrarFunction.functionName,
     });

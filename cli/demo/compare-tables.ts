@@ -7,6 +7,9 @@ import type { PlainResult } from './plain-computation.ts';
 export interface Comparison {
   readonly airports: number;
   readonly alerts: number;
+  readonly hours: number;
+  /** Flights that came when their hour was over. */
+  readonly late: number;
   /** One line for each row that differs, is missing or is too many. */
   readonly differences: readonly string[];
 }
@@ -14,6 +17,8 @@ export interface Comparison {
 export interface SinkTables {
   readonly airports: string;
   readonly alerts: string;
+  readonly hours: string;
+  readonly late: string;
   readonly deadLetters: string;
 }
 
@@ -25,28 +30,70 @@ export async function compareTables(
   tables: SinkTables,
   plain: PlainResult,
 ): Promise<Comparison> {
-  const [airports, alerts, deadLetters] = await Promise.all([
+  const [airports, alerts, hours, late, deadLetters] = await Promise.all([
     scanTable(client, tables.airports),
     scanTable(client, tables.alerts),
+    scanTable(client, tables.hours),
+    scanTable(client, tables.late),
     scanTable(client, tables.deadLetters),
   ]);
-  const differences = deadLetters.map((row) => `dead letter: ${String(row['message'])}`);
-  const found = new Map(airports.map((row) => [String(row['pk']), columnsOf(row)]));
-  for (const airport of new Set([...plain.airports.keys(), ...found.keys()])) {
-    const expected = plain.airports.get(airport);
-    if (!isDeepStrictEqual(found.get(airport), expected)) {
-      differences.push(differ(`airport ${airport}`, found.get(airport), expected));
-    }
-  }
-  const foundAlerts = Map.groupBy(alerts, (row) => String(row['pk']));
-  for (const airport of new Set([...plain.alerts.keys(), ...foundAlerts.keys()])) {
-    const rows = (foundAlerts.get(airport) ?? []).sort(bySortKey).map(columnsOf);
-    const expected = plain.alerts.get(airport) ?? [];
-    if (!isDeepStrictEqual(rows, expected)) {
-      differences.push(differ(`alerts of ${airport}`, rows, expected));
-    }
-  }
-  return { airports: airports.length, alerts: alerts.length, differences };
+  const differences = [
+    ...deadLetters.map((row) => `dead letter: ${String(row['message'])}`),
+    ...late.map((row) => `late flight of ${String(row['pk'])}: ${JSON.stringify(columnsOf(row))}`),
+    ...compareMaps('airport', mapOnlyRows(airports), plain.airports),
+    ...compareMaps('alerts of', groupRows(alerts), plain.alerts),
+    ...compareHours(groupRows(hours), plain.hours),
+  ];
+  return {
+    airports: airports.length,
+    alerts: alerts.length,
+    hours: hours.length,
+    late: late.length,
+    differences,
+  };
+}
+
+function compareMaps(
+  what: string,
+  found: ReadonlyMap<string, unknown>,
+  expected: ReadonlyMap<string, unknown>,
+): string[] {
+  return [...new Set([...expected.keys(), ...found.keys()])]
+    .filter((key) => !isDeepStrictEqual(found.get(key), expected.get(key)))
+    .map((key) => differ(`${what} ${key}`, found.get(key), expected.get(key)));
+}
+
+/** An airport has too many hours to show them all: those that differ are shown, each with all its rows. */
+function compareHours(
+  found: ReadonlyMap<string, readonly Row[]>,
+  expected: PlainResult['hours'],
+): string[] {
+  return [...new Set([...expected.keys(), ...found.keys()])].flatMap((airport) => {
+    const rows = found.get(airport) ?? [];
+    const wanted = expected.get(airport) ?? [];
+    if (isDeepStrictEqual(rows, wanted)) return [];
+    const differing = compareMaps(
+      `hour of ${airport}`,
+      Map.groupBy(rows, (row) => String(row['hour'])),
+      Map.groupBy(wanted, ({ hour }) => hour),
+    );
+    return differing.length > 0
+      ? differing
+      : [`hours of ${airport}: the table has them in another order`];
+  });
+}
+
+/** The one row of each airport. */
+function mapOnlyRows(rows: readonly Row[]): Map<string, Row> {
+  return new Map(rows.map((row) => [String(row['pk']), columnsOf(row)]));
+}
+
+/** The rows of each airport in order, without their keys. */
+function groupRows(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = Map.groupBy(rows, (row) => String(row['pk']));
+  return new Map(
+    [...groups].map(([airport, group]) => [airport, group.sort(bySortKey).map(columnsOf)]),
+  );
 }
 
 async function scanTable(client: DynamoDBClient, table: string): Promise<Row[]> {

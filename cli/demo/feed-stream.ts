@@ -4,8 +4,11 @@ import {
   PutRecordsCommand,
   SplitShardCommand,
   type KinesisClient,
+  type Shard,
 } from '@aws-sdk/client-kinesis';
+import { encodeHeartbeat } from '../../shared/core/heartbeat.ts';
 import type { RandomSource } from '../../shared/core/random.ts';
+import { endOfStreamMs } from '../../shared/operator/windows/windowing.ts';
 import type { Flight } from './flights.ts';
 
 /** Puts flights into the stream under their airport, in order. */
@@ -29,14 +32,39 @@ export async function putFlights(
   }
 }
 
+/**
+ * Ends event time by a heartbeat in every open shard, so that all windows close. No record may come after it, and no
+ * shard be split.
+ *
+ * @throws Error where a shard went without
+ */
+export async function endStream(client: KinesisClient, stream: string): Promise<void> {
+  const open = await listOpenShards(client, stream);
+  const { Records = [] } = await client.send(
+    new PutRecordsCommand({
+      StreamName: stream,
+      Records: open.map(({ HashKeyRange }) => ({
+        PartitionKey: 'heartbeat',
+        ExplicitHashKey: HashKeyRange!.StartingHashKey,
+        Data: encodeHeartbeat(endOfStreamMs),
+      })),
+    }),
+  );
+  const reached = new Set(Records.map(({ ShardId }) => ShardId));
+  const missed = open.filter(({ ShardId }) => !reached.has(ShardId));
+  if (missed.length > 0) {
+    const ids = missed.map(({ ShardId }) => ShardId).join(', ');
+    throw new Error(`the end of the stream did not reach ${ids}; start again`);
+  }
+}
+
 /** Splits one of the open shards in the middle; returns its id. */
 export async function splitShard(
   client: KinesisClient,
   stream: string,
   random: RandomSource,
 ): Promise<string> {
-  const { Shards = [] } = await client.send(new ListShardsCommand({ StreamName: stream }));
-  const open = Shards.filter((s) => s.SequenceNumberRange?.EndingSequenceNumber === undefined);
+  const open = await listOpenShards(client, stream);
   const shard = open[Math.floor(random() * open.length)];
   const range = shard?.HashKeyRange;
   if (shard?.ShardId === undefined || range === undefined) {
@@ -52,6 +80,11 @@ export async function splitShard(
   );
   await waitUntilActive(client, stream);
   return shard.ShardId;
+}
+
+async function listOpenShards(client: KinesisClient, stream: string): Promise<Shard[]> {
+  const { Shards = [] } = await client.send(new ListShardsCommand({ StreamName: stream }));
+  return Shards.filter((s) => s.SequenceNumberRange?.EndingSequenceNumber === undefined);
 }
 
 const pollMs = 50;

@@ -7,7 +7,8 @@ import { createServiceClients } from '../../localstack/embedded/service-clients.
 import { openControlStore } from '../../shared/composition/aws/control-store.ts';
 import { seededRandom, type RandomSource } from '../../shared/core/random.ts';
 import { compareTables, type Comparison } from './compare-tables.ts';
-import { putFlights, splitShard } from './feed-stream.ts';
+import { countOutOfOrder, delayReports } from './delay-reports.ts';
+import { endStream, putFlights, splitShard } from './feed-stream.ts';
 import { readFlights, type Flight } from './flights.ts';
 import { createFunctionMetrics, type FunctionMetrics } from './function-metrics.ts';
 import { computePlainly } from './plain-computation.ts';
@@ -34,8 +35,14 @@ export interface DemoResult {
   readonly shards: number;
   readonly seconds: number;
   readonly records: number;
+  /** Records of flights that left before one that was put earlier. */
+  readonly outOfOrder: number;
   readonly airports: number;
   readonly alerts: number;
+  /** Hours of airports. */
+  readonly hours: number;
+  /** Flights that came when their hour was over. */
+  readonly late: number;
   readonly invocations: number;
   /** Operator processes that were killed in the middle of an invocation. */
   readonly crashes: number;
@@ -69,7 +76,7 @@ const keptBackChunk = 10;
 /** Runs the job over all flights, with faults, and compares its tables with the plain computation. */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const startedMs = performance.now();
-  const flights = readFlights();
+  const flights = delayReports(readFlights(), seededRandom(`demo reports ${options.seed}`));
   const metrics = createFunctionMetrics();
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-demo-'));
   const report = (step: DemoProgress['step'], put: number, crashes: number): void =>
@@ -132,6 +139,7 @@ async function feed(
       report('run', put, crashesOf(aws));
       if (options.chaos && put > flights.length - keptBack) await waitForCrash(aws, random);
     }
+    await endStream(clients.kinesis, stream);
     await whenDone(aws);
   } finally {
     clients.destroy();
@@ -171,6 +179,8 @@ async function summarize(
       {
         airports: aws.outputs['SinkAirports']!,
         alerts: aws.outputs['SinkAlerts']!,
+        hours: aws.outputs['SinkHours']!,
+        late: aws.outputs['SinkLate']!,
         deadLetters: aws.outputs['DeadLetterTable']!,
       },
       computePlainly(flights),
@@ -189,8 +199,11 @@ async function summarize(
     shards: run.shards,
     seconds: run.seconds,
     records: flights.length,
+    outOfOrder: countOutOfOrder(flights),
     airports: comparison.airports,
     alerts: comparison.alerts,
+    hours: comparison.hours,
+    late: comparison.late,
     invocations: functionStats.invocations,
     crashes: crashesOf(aws),
     splits: run.splits,

@@ -41,6 +41,8 @@ describe('demonstration stack', () => {
       'JobDeadLetters365C97E6',
       'JobSinkairports7121F369',
       'JobSinkalertsEC2629B5',
+      'JobSinkhours17C9671E',
+      'JobSinklateB75FE2D5',
       'JobCheckpoints2E60B73F',
       'JobSource9BA4C48F',
       'JobRegistrationRegistrarLogs4D36DBAD',
@@ -95,6 +97,8 @@ describe('demonstration stack', () => {
       Bucket: { Ref: 'JobCheckpoints2E60B73F' },
       SinkAirports: { Ref: 'JobSinkairports7121F369' },
       SinkAlerts: { Ref: 'JobSinkalertsEC2629B5' },
+      SinkHours: { Ref: 'JobSinkhours17C9671E' },
+      SinkLate: { Ref: 'JobSinklateB75FE2D5' },
       OperatorFunction: { Ref: 'JobOperatorflightdelaysFunctionC155957C' },
       RegistrarFunction: { Ref: 'JobRegistrationRegistrarFunction9222F7A7' },
     });

@@ -11,17 +11,17 @@ import {
 import { connect, createTable } from '../../contract/dynamodb-tables.ts';
 
 const flight = (origin: string, destination: string, delay: number, minute: number): Flight => ({
-  date: `2001/01/01 00:${String(minute).padStart(2, '0')}`,
+  date: `2001/01/01 0${Math.floor(minute / 60)}:${String(minute % 60).padStart(2, '0')}`,
   delay,
   distance: 100,
   origin,
   destination,
 });
 
-/** Two alerts in Oslo, none in Bergen. */
+/** Two alerts in Oslo, none in Bergen, which has departures in two hours, the later one reported first. */
 const flights = [
   flight('OSL', 'BGO', 61, 0),
-  flight('BGO', 'OSL', -5, 1),
+  flight('BGO', 'OSL', -5, 61),
   flight('OSL', 'TRD', 90, 2),
   flight('OSL', 'BGO', 120, 3),
   flight('OSL', 'BGO', 70, 4),
@@ -49,14 +49,39 @@ const bergenRow = {
   lastDelays: [-5, 16],
   destinations: { OSL: 1, TRD: 1 },
 };
+const osloHour = {
+  hour: '2001/01/01 00:00',
+  flights: 9,
+  delayed: 9,
+  meanDelay: 667 / 9,
+  worstDelay: 120,
+};
+const bergenFirst = {
+  hour: '2001/01/01 00:00',
+  flights: 1,
+  delayed: 1,
+  meanDelay: 16,
+  worstDelay: 16,
+};
+const bergenSecond = {
+  hour: '2001/01/01 01:00',
+  flights: 1,
+  delayed: 0,
+  meanDelay: -5,
+  worstDelay: -5,
+};
 const firstAlert = { date: '2001/01/01 00:03', destination: 'BGO', delays: [61, 90, 120] };
 const secondAlert = { date: '2001/01/01 00:10', destination: 'BGO', delays: [61, 62, 63] };
 
 describe('the plain computation', () => {
   it('counts what the demo counts', () => {
-    const { airports, alerts } = computePlainly(flights);
+    const { airports, alerts, hours } = computePlainly(flights);
     expect(Object.fromEntries(airports)).toEqual({ OSL: osloRow, BGO: bergenRow });
     expect(Object.fromEntries(alerts)).toEqual({ OSL: [firstAlert, secondAlert] });
+    expect(Object.fromEntries(hours)).toEqual({
+      OSL: [osloHour],
+      BGO: [bergenFirst, bergenSecond],
+    });
   });
 
   it('begins a new streak after an alert and after a departure that is not late', () => {
@@ -100,22 +125,29 @@ describe('the comparison of the tables', () => {
   });
 
   beforeEach(async () => {
-    const [airports, alerts, deadLetters] = await Promise.all([
+    const [airports, alerts, hours, late, deadLetters] = await Promise.all([
+      createTable(client),
+      createTable(client),
       createTable(client),
       createTable(client),
       createTable(client),
     ]);
-    tables = { airports, alerts, deadLetters };
+    tables = { airports, alerts, hours, late, deadLetters };
     await put('airports', 'OSL', '-', osloRow);
     await put('airports', 'BGO', '-', bergenRow);
     await put('alerts', 'OSL', 's#0003', firstAlert);
     await put('alerts', 'OSL', 's#0010', secondAlert);
+    await put('hours', 'OSL', 's#0020', osloHour);
+    await put('hours', 'BGO', 's#0020', bergenFirst);
+    await put('hours', 'BGO', 's#0030', bergenSecond);
   });
 
   it('finds nothing where all rows are equal', async () => {
     expect(await compareTables(client, tables, computePlainly(flights))).toEqual({
       airports: 2,
       alerts: 2,
+      hours: 3,
+      late: 0,
       differences: [],
     });
   });
@@ -159,6 +191,46 @@ describe('the comparison of the tables', () => {
     await put('alerts', 'OSL', 's#0003', secondAlert);
     await put('alerts', 'OSL', 's#0010', firstAlert);
     expect(await differences()).toEqual([expect.stringMatching(/^alerts of OSL: /)]);
+  });
+
+  it('finds an hour that is there twice, and shows that one alone', async () => {
+    await put('hours', 'BGO', 's#0040', bergenFirst);
+    expect(await differences()).toEqual([
+      expect.stringMatching(
+        /^hour of BGO 2001\/01\/01 00:00: the table has \[\{.*\},\{.*\}\], expected \[\{[^}]*\}\]$/,
+      ),
+    ]);
+  });
+
+  it('finds an hour that is missing, and one that lacks a flight', async () => {
+    await remove('hours', 'BGO', 's#0030');
+    await put('hours', 'OSL', 's#0020', { ...osloHour, flights: 8 });
+    expect(await differences()).toEqual([
+      expect.stringMatching(/^hour of OSL 2001\/01\/01 00:00: .*"flights":8.*"flights":9/),
+      expect.stringMatching(/^hour of BGO 2001\/01\/01 01:00: the table has nothing, expected \[/),
+    ]);
+  });
+
+  it('finds an hour that has no flights, or an airport that has none', async () => {
+    await put('hours', 'SVG', 's#0020', bergenFirst);
+    expect(await differences()).toEqual([
+      expect.stringMatching(/^hour of SVG 2001\/01\/01 00:00: .*, expected nothing$/),
+    ]);
+  });
+
+  it('finds hours in another order', async () => {
+    await put('hours', 'BGO', 's#0020', bergenSecond);
+    await put('hours', 'BGO', 's#0030', bergenFirst);
+    expect(await differences()).toEqual(['hours of BGO: the table has them in another order']);
+  });
+
+  it('finds every late flight', async () => {
+    await put('late', 'OSL', 's#0020', { date: '2001/01/01 00:03', delay: 120 });
+    const comparison = await compareTables(client, tables, computePlainly(flights));
+    expect(comparison.late).toBe(1);
+    expect(comparison.differences).toEqual([
+      'late flight of OSL: {"date":"2001/01/01 00:03","delay":120}',
+    ]);
   });
 
   it('finds every dead letter', async () => {

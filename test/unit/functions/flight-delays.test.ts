@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { flightDelays } from '../../../functions/flight-delays/operator.ts';
+import { endOfStreamMs } from '../../../shared/operator/windows/windowing.ts';
 import { createOperatorDriver } from '../../../shared/operator/testing/operator-driver.ts';
 
 interface Flight {
@@ -121,11 +122,89 @@ describe('an alert', () => {
   });
 });
 
+describe('an hour of an airport', () => {
+  /** Sends departures at these times of 5 January; the first is punctual, each next ten minutes more delayed. */
+  const departAt = (times: readonly string[]) => {
+    const driver = createOperatorDriver(flightDelays);
+    times.forEach((time, n) => driver.send(flight({ date: `2001/01/05 ${time}`, delay: 10 * n })));
+    return driver;
+  };
+  const hoursOf = (driver: ReturnType<typeof departAt>) =>
+    driver.outputs('hours').map(({ key, row }) => ({ key, ...(row as object) }));
+
+  it('is told once no departure of it can be reported any more, six hours later', () => {
+    const driver = departAt(['10:00', '10:59', '10:30', '11:00', '16:59']);
+    expect(hoursOf(driver)).toEqual([]);
+    driver.send(flight({ date: '2001/01/05 17:00' }));
+    expect(hoursOf(driver)).toEqual([
+      {
+        key: 'SEA',
+        hour: '2001/01/05 10:00',
+        flights: 3,
+        delayed: 1,
+        meanDelay: 10,
+        worstDelay: 20,
+      },
+    ]);
+  });
+
+  it('takes departures that are reported behind later ones', () => {
+    const driver = departAt(['10:10', '15:00', '16:50', '10:20', '11:10', '10:59']);
+    driver.advanceWatermark(endOfStreamMs);
+    expect(hoursOf(driver)).toMatchObject([
+      { hour: '2001/01/05 10:00', flights: 3, delayed: 2, meanDelay: 80 / 3, worstDelay: 50 },
+      { hour: '2001/01/05 11:00', flights: 1 },
+      { hour: '2001/01/05 15:00', flights: 1 },
+      { hour: '2001/01/05 16:00', flights: 1 },
+    ]);
+  });
+
+  it('is told once, however far time goes on, and leaves nothing behind', () => {
+    const driver = departAt(['10:00', '18:00']);
+    driver.advanceWatermark(endOfStreamMs);
+    driver.advanceWatermark(endOfStreamMs);
+    expect(hoursOf(driver)).toHaveLength(2);
+    expect(driver.stateOf('SEA')['openHours']).toBeUndefined();
+    expect(driver.timersOf('SEA')).toEqual([]);
+  });
+
+  it('goes on without a departure that is reported too late, which is kept beside and counts in all else', () => {
+    const driver = departAt(['10:00', '17:00', '10:01']);
+    driver.advanceWatermark(endOfStreamMs);
+    expect(driver.outputs('late').map(({ row }) => row)).toEqual([
+      flight({ date: '2001/01/05 10:01', delay: 20 }),
+    ]);
+    expect(hoursOf(driver)).toMatchObject([{ flights: 1 }, { flights: 1 }]);
+    expect(airportRow(driver)).toMatchObject({ flights: 3, worstDelay: 20 });
+  });
+
+  it('is over when another airport is as far', () => {
+    const driver = departAt(['10:00']);
+    driver.send(flight({ origin: 'DEN', date: '2001/01/05 17:00' }));
+    expect(hoursOf(driver)).toMatchObject([{ key: 'SEA', flights: 1 }]);
+  });
+
+  it('belongs to its day, month and year', () => {
+    const driver = createOperatorDriver(flightDelays);
+    const dates = ['2000/12/31 23:59', '2001/01/01 00:00', '2001/02/28 23:00', '2001/03/01 00:59'];
+    for (const date of dates) driver.send(flight({ date }));
+    driver.advanceWatermark(endOfStreamMs);
+    expect(hoursOf(driver).map((row) => (row as unknown as { hour: string }).hour)).toEqual([
+      '2000/12/31 23:00',
+      '2001/01/01 00:00',
+      '2001/02/28 23:00',
+      '2001/03/01 00:00',
+    ]);
+  });
+});
+
 describe('an event that is no flight', () => {
   it.each<[string, object]>([
     ['has no delay', { ...flight(), delay: undefined }],
     ['has a text for a delay', { ...flight(), delay: '5' }],
     ['has no origin', flight({ origin: '' })],
+    ['has another form of date', flight({ date: '2001-01-05T10:30' })],
+    ['has no time of day', flight({ date: '2001/01/05' })],
   ])('is refused where it %s', (_, event) => {
     const driver = createOperatorDriver(flightDelays);
     expect(() => driver.send(event)).toThrow();
