@@ -29,7 +29,7 @@ export function compareTimers(a: Timer, b: Timer): number {
 }
 
 /** The timer's name in positions and ids; says the domain, too. */
-export function timerStepName({ domain, name }: Timer): string {
+export function timerStepName({ domain, name }: Omit<Timer, 'time'>): string {
   return `${domain === 'event' ? 'e' : 'a'}:${name}`;
 }
 

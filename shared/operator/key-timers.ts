@@ -1,13 +1,7 @@
 import { HoldfastError } from '../core/errors.ts';
-import {
-  compareTimers,
-  timerNamePattern,
-  timersPerKeyMax,
-  timerTimeMax,
-  type TimeDomain,
-  type Timer,
-} from '../core/timer.ts';
+import { timerNamePattern, timersPerKeyMax, timerTimeMax, type Timer } from '../core/timer.ts';
 import type { Operator, Timers } from './operator.ts';
+import { addTimer, removeTimer } from './timer-list.ts';
 
 /** The pending timers of the key that is being processed, in the order in which they fire. */
 export interface TimerCursor {
@@ -21,7 +15,7 @@ export function createTimers(operator: Operator, cursor: TimerCursor): Timers {
   return {
     register: ({ name, time, domain = 'event' }) => {
       checkTimer(operator, { name, time, domain });
-      remove(cursor.timers, name, domain);
+      removeTimer(cursor.timers, name, domain);
       if (cursor.timers.length >= timersPerKeyMax) {
         throw refuse(
           operator,
@@ -31,23 +25,12 @@ export function createTimers(operator: Operator, cursor: TimerCursor): Timers {
       // Firing goes forward: nothing can be put in front of what has fired.
       const { firingTime } = cursor;
       const earliest = firingTime === undefined ? time : Math.max(time, firingTime + 1);
-      insert(cursor.timers, { domain, time: earliest, name });
+      addTimer(cursor.timers, { domain, time: earliest, name });
     },
     cancel: (name, domain = 'event') => {
-      remove(cursor.timers, name, domain);
+      removeTimer(cursor.timers, name, domain);
     },
   };
-}
-
-function insert(timers: Timer[], timer: Timer): void {
-  let at = timers.length;
-  while (at > 0 && compareTimers(timers[at - 1]!, timer) > 0) at -= 1;
-  timers.splice(at, 0, timer);
-}
-
-function remove(timers: Timer[], name: string, domain: TimeDomain): void {
-  const at = timers.findIndex((timer) => timer.name === name && timer.domain === domain);
-  if (at >= 0) timers.splice(at, 1);
 }
 
 function checkTimer(operator: Operator, { name, time, domain }: Timer): void {

@@ -138,7 +138,9 @@ export function createOperatorDriver(
   /** Fires what has become due, keys by hash, until nothing is. */
   const fireDue = (position: Position): DrivenOutput[] => {
     const made: DrivenOutput[] = [];
-    const keys = [...pending.keys()].map(identifyKey);
+    const isFiring = ([, timers]: [string, readonly Timer[]]) =>
+      timers.some((timer) => isDue(timer, watermarks));
+    const keys = [...pending].filter(isFiring).map(([key]) => identifyKey(key));
     keys.sort((a, b) => compareTexts(a.hash, b.hash) || compareTexts(a.key, b.key));
     for (const { key, hash } of keys) {
       for (;;) {

@@ -39,6 +39,14 @@ describe('a windowed operator', () => {
     );
   });
 
+  it('does not compile with lateness without a window, and is refused all the same', () => {
+    const aggregate = () => count();
+    expect(() =>
+      // @ts-expect-error -- there is no window
+      createWindowing('sums', { aggregate, allowedLatenessMs: 5 }),
+    ).toThrow(/^sums: allowedLatenessMs is 5, but lateness is that of a window/);
+  });
+
   it('refuses to have no window', () => {
     const window = undefined as unknown as WindowAssigner;
     expect(() => summingOperator({ window })).toThrow(
