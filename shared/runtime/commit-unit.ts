@@ -30,7 +30,7 @@ import { segmentName } from './object-names.ts';
 import type { OperatorRuntime } from './operator-runtime.ts';
 import type { KeyRun } from './run-key.ts';
 import { earliestTimers } from './run-key.ts';
-import { findFirstTimer, rerunKey, runUnit, type UnitFailure } from './run-unit.ts';
+import { findFirstTimer, isLeftOverdue, rerunKey, runUnit, type UnitFailure } from './run-unit.ts';
 import { stateScope } from './state-scope.ts';
 import { gatherUnit, loadUnit, reloadRuns, type Unit, type UnitLimits } from './unit.ts';
 
@@ -87,7 +87,7 @@ export async function commitUnit(
   if (refused !== undefined) return { kind: 'failed', failure: refused };
 
   const { end } = unit;
-  const ahead = findAhead(unit, end.position!);
+  const ahead = findAhead(session, unit, end.position!);
   const [head] = await Promise.all([
     writeSegment(runtime, session, unit, { to: end.position!, ahead, attempt }),
     flushOutputs(runtime, session, unit.runs.values(), end.position!),
@@ -127,10 +127,9 @@ function nextProgress(
   },
 ): Progress {
   const { position, watermarks, firing } = unit.end;
-  const aheadMax = made.ahead.reduce<Position | undefined>(
-    (max, a) => laterPosition(max, a.position),
-    undefined,
-  );
+  const aheadMax = made.ahead
+    .filter((a) => isPast(a.position, position))
+    .reduce<Position | undefined>((max, a) => laterPosition(max, a.position), undefined);
   const touched: Record<TimeDomain, number | undefined> = { event: undefined, arrival: undefined };
   for (const run of unit.runs.values()) {
     const earliest = earliestTimers(run);
@@ -149,7 +148,7 @@ function nextProgress(
     floors: dropPassedFloors(watermarks, session.progress.floors),
     timeRules: runtime.operator.timeRules,
     firing,
-    earliest: earliestAfter(session, unit.due, watermarks, firing !== undefined, touched),
+    earliest: earliestAfter(session, unit.due, firing !== undefined, touched),
     committedAtMs: runtime.system.now(),
     checkedAtMs: Math.max(session.progress.checkedAtMs, arrivalMs),
   };
@@ -283,11 +282,16 @@ function itemWithPendingEmissions(run: KeyRun): StoredItem[] {
   return [{ ...stored, emissions: undefined, spills: [] }];
 }
 
-/** P4: the touched keys whose position lies past the unit's end. */
-function findAhead(unit: Unit, end: Position): AheadKey[] {
+/**
+ * P4: the keys that the next unit touches whatever it holds: those whose position lies past the unit's end, and, where it
+ * ends inside a firing, those that only the record itself has made due.
+ */
+function findAhead(session: ChannelSession, unit: Unit, end: Position): AheadKey[] {
   const ahead: AheadKey[] = [];
-  for (const { place, stored } of unit.runs.values()) {
-    if (stored !== undefined && isPast(stored.position, end)) {
+  for (const run of unit.runs.values()) {
+    const { place, stored } = run;
+    if (stored === undefined) continue;
+    if (isPast(stored.position, end) || isLeftOverdue(session, unit, run)) {
       ahead.push({ key: place.key, position: stored.position });
     }
   }

@@ -80,11 +80,8 @@ async function askForHints(
   const next: Record<TimeDomain, number | undefined> = { event: undefined, arrival: undefined };
   const hints: Hint[] = [];
   for (const domain of domains) {
-    // A key that has seen more in another shard may have timers due before the channel comes to them.
-    const upTo = progress.floors.reduce(
-      (latest, floor) => laterTime(latest, floor.watermarks[domain]),
-      reached[domain],
-    );
+    // What is due only by what its key has seen in another shard was due when it was registered, and needs no hint.
+    const upTo = reached[domain];
     const earliest = progress.earliest[domain];
     if (upTo === undefined || earliest === undefined || earliest > upTo) continue;
     wasAsked[domain] = true;
@@ -122,11 +119,13 @@ function firstMakingDue(
   return records;
 }
 
-/** What a channel may say of its timers once a unit has ended at these watermarks. */
+/**
+ * What a channel may say of its timers once a unit has ended. Who was looked for is touched, whether or not the unit came to
+ * its time; and those who were too many become due behind the same record as those who were loaded.
+ */
 export function earliestAfter(
   session: ChannelSession,
   due: DueKeys,
-  watermarks: Watermarks,
   isFiring: boolean,
   touched: Readonly<Record<TimeDomain, number | undefined>>,
 ): Record<TimeDomain, number | undefined> {
@@ -135,12 +134,6 @@ export function earliestAfter(
     const isSettled = due.wasAsked[domain] && !isFiring;
     const known = isSettled ? due.next[domain] : session.progress.earliest[domain];
     earliest[domain] = earlierTime(known, touched[domain]);
-    if (!isSettled) continue;
-    for (const hint of [...due.hints, ...due.rest]) {
-      // A unit that ended early has not come to all that it looked for.
-      const isLeft = hint.domain === domain && !isHintDue(session, watermarks, hint);
-      if (isLeft) earliest[domain] = earlierTime(earliest[domain], hint.time);
-    }
   }
   return earliest;
 }

@@ -26,6 +26,8 @@ export interface RuntimeSettings {
   readonly cacheBytesMax: number;
   /** A unit is not begun, and its record loop is cut, with less time than this left, ms. */
   readonly deadlineReserveMs: number;
+  /** How many records or timers run between two looks at the time that is left. */
+  readonly clockCheckSteps: number;
   /** How long a child shard leaves the trigger to finish the parent before it reads the parent itself, ms. */
   readonly drainAfterMs: number;
   /** A warm channel that has been silent for longer looks for records that the trigger skipped, ms. */
@@ -40,6 +42,7 @@ export const defaultSettings: RuntimeSettings = {
   attemptsMax: 3,
   cacheBytesMax: 64 * 1024 * 1024,
   deadlineReserveMs: 2000,
+  clockCheckSteps: 32,
   drainAfterMs: 10_000,
   silenceMs: 60_000,
 };

@@ -9,7 +9,13 @@ import {
   type Position,
 } from '../core/position.ts';
 import { endOfKey, type Timer } from '../core/timer.ts';
-import { isDue, laterTime, watermarksOfKey, type Watermarks } from '../core/watermark.ts';
+import {
+  isDue,
+  laterTime,
+  noWatermarks,
+  watermarksOfKey,
+  type Watermarks,
+} from '../core/watermark.ts';
 import type { ChannelSession } from './channel-session.ts';
 import { hasTimeFor, type Deadline } from './deadline.ts';
 import type { InputRecord } from './decode-records.ts';
@@ -33,16 +39,13 @@ export interface UnitFailure {
   readonly isFirst: boolean;
 }
 
-/** How many records or timers run between two looks at the clock. */
-const clockCheckSteps = 32;
-
 interface Loop {
   readonly runtime: OperatorRuntime;
   readonly session: ChannelSession;
   readonly unit: Unit;
   readonly deadline: Deadline;
   watermarks: { event: number | undefined; arrival: number | undefined };
-  /** No timer of a touched key is due before these; what rests behind `due.hints` counts. */
+  /** No timer of a touched key is due before the channel comes to these; what rests behind `due.hints` counts. */
   nextDue: { event: number; arrival: number };
   steps: number;
   firings: number;
@@ -97,8 +100,7 @@ function runRecords(loop: Loop, records: readonly InputRecord[]): UnitFailure | 
     if (!record.isEndOfRecord) continue;
     advance(loop, said, record.arrivalMs);
     said = undefined;
-    const hasDue = run !== undefined && firstDue(loop, run, record.position) !== undefined;
-    if (hasDue || isAnyDue(loop)) {
+    if (isAnyDue(loop)) {
       const outcome = fireBehind(loop, record.position, record);
       if (outcome.kind === 'failed') return outcome.failure;
       if (outcome.kind === 'stopped') {
@@ -184,6 +186,20 @@ export function findFirstTimer(session: ChannelSession, unit: Unit): Position | 
     .sort(compareRuns)[0];
   if (run === undefined) return undefined;
   return firingPosition(behind, run, firstDue(loop, run, behind)!);
+}
+
+/**
+ * P12: true for a key with a timer left to fire where a unit ends inside a firing, and one that no hint need lead to: its
+ * record registered it for a time that the watermark had passed, and who committed that watermark may yet remove a hint
+ * at that time.
+ */
+export function isLeftOverdue(session: ChannelSession, unit: Unit, run: KeyRun): boolean {
+  const { position, watermarks, firing } = unit.end;
+  if (firing === undefined || position === undefined) return false;
+  const isOfRecord = run.records.at(-1)?.position.sequence === position.sequence;
+  const wasLeft = session.memory.ahead.some(({ key }) => key === run.place.key);
+  if (!isOfRecord && !wasLeft) return false;
+  return firstDue({ session, watermarks }, run, recordOf(position)) !== undefined;
 }
 
 /** The last key that may fire now: behind it are keys with timers due that were not loaded. */
@@ -328,16 +344,19 @@ function findNextDue(loop: Loop): void {
   }
 }
 
-function lowerNextDue({ nextDue }: Loop, run: KeyRun): void {
-  for (const { domain, time } of run.timers) {
-    if (time < nextDue[domain]) nextDue[domain] = time;
+function lowerNextDue({ session, nextDue }: Loop, run: KeyRun): void {
+  const seen = keyWatermarks({ session, watermarks: noWatermarks }, run);
+  for (const timer of run.timers) {
+    // What the key has seen in the shards before makes a timer due wherever the channel stands.
+    const time = isDue(timer, seen) ? -Infinity : timer.time;
+    if (time < nextDue[timer.domain]) nextDue[timer.domain] = time;
   }
 }
 
 function isOutOfTime(loop: Loop): boolean {
+  const { clockCheckSteps, deadlineReserveMs } = loop.runtime.settings;
   loop.steps += 1;
-  const mayStop = loop.steps % clockCheckSteps === 0;
-  return mayStop && !hasTimeFor(loop.deadline, loop.runtime.settings.deadlineReserveMs);
+  return loop.steps % clockCheckSteps === 0 && !hasTimeFor(loop.deadline, deadlineReserveMs);
 }
 
 /** Ends the unit behind some of its records. */

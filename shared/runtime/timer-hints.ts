@@ -37,9 +37,9 @@ function missingHints(run: KeyRun): Hint[] {
 }
 
 /**
- * P12: removes the hints whose timers the committed progress has passed. No pending timer can be at or before a watermark
- * that is committed, so that a late removal takes nothing that is still needed. Where it fails, the hint wakes its key once
- * more for nothing.
+ * P12: removes the hints whose timers the committed progress has passed, at any time after it: a timer that is registered for
+ * such a time later fires right behind its record, and is not left to hints (`isLeftOverdue`). Where the removal fails, the
+ * hint wakes its key once more for nothing.
  */
 export async function removeFiredHints(
   runtime: OperatorRuntime,

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { mutants, type Mutant } from './mutants.ts';
+import type { Mutant } from './mutant.ts';
+import { mutants } from './mutants.ts';
 
 /*
  * Breaks the protocol's rules one by one in a copy of the sources and runs the model on each:
@@ -22,13 +23,13 @@ interface Verdict {
 async function checkMutant(mutant: Mutant): Promise<Verdict> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-mutant-'));
   try {
-    for (const name of ['shared', 'test/model', 'package.json']) {
+    for (const name of ['shared', 'test/model', 'test/unit', 'package.json']) {
       await cp(join(project, name), join(folder, name), { recursive: true });
     }
     await symlink(join(project, 'node_modules'), join(folder, 'node_modules'));
     const file = join(folder, mutant.file);
     await writeFile(file, mutate(await readFile(file, 'utf8'), mutant));
-    const output = await run(join(folder, 'test/model/run-seeds.ts'), seeds);
+    const output = await run(join(folder, 'test/model/run-seeds.ts'), mutant);
     const caught = /^seed (\d+): (.*)$/m.exec(output);
     return { mutant, caughtBy: caught?.[1], finding: caught?.[2] ?? '' };
   } finally {
@@ -46,8 +47,9 @@ function mutate(source: string, mutant: Mutant): string {
   }, source);
 }
 
-function run(script: string, count: number): Promise<string> {
-  const child = spawn(process.execPath, [script, '1', String(count)]);
+function run(script: string, { noticedBy }: Mutant): Promise<string> {
+  const flags = noticedBy === 'windows' ? ['--windows'] : [];
+  const child = spawn(process.execPath, [script, '1', String(seeds), ...flags]);
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -28,11 +28,23 @@ const entrySchema = z.object({
 
 export type Entry = z.output<typeof entrySchema>;
 
+/** What a record of the model's stream holds. */
+export type Message = Entry | 'garbage' | { readonly kind: 'heartbeat'; readonly at: number };
+
+/** A record, or a part of an aggregated one, under its partition key. */
+export interface Part {
+  readonly key: string;
+  readonly message: Message;
+}
+
 /** How far the watermark follows behind the latest event. */
 export const outOfOrdernessMs = 3;
 
-/** How much later `again` registers itself. */
-export const againMs = 4;
+/** When `again` registers itself once more, if at all: later, or in the past, which means as soon as may be. */
+export function againTime(time: number): number | undefined {
+  if (time % 2 !== 0) return undefined;
+  return time % 3 === 0 ? time - 2 : time + 5;
+}
 
 /** Lets a test make process() depend on what it must not: on chance, and on the environment that it runs in. */
 export interface Moods {
@@ -84,13 +96,8 @@ export function ledger(moods: Moods) {
       ctx.state.history.set(history);
       ctx.emit({ sink: 'journal', row: { history, dice: ctx.random() } });
       ctx.emit({ sink: 'balance', row: { history } });
-      if (timer.name === 'again' && timer.time % 2 === 0) {
-        ctx.timers.register({
-          name: 'again',
-          time: timer.time + againMs + 1,
-          domain: timer.domain,
-        });
-      }
+      const time = timer.name === 'again' ? againTime(timer.time) : undefined;
+      if (time !== undefined) ctx.timers.register({ name: 'again', time, domain: timer.domain });
     },
   });
 }

@@ -1,67 +1,47 @@
 import { seededRandom, type RandomSource } from '../../shared/core/random.ts';
-import type { BatchOutcome } from '../../shared/runtime/process-batch.ts';
+import { hashKey, isOwnedBy } from '../../shared/core/key-group.ts';
 import { auditEnd } from './audit.ts';
-import { chance, createGate, pick, type StepOwner } from './gate.ts';
-import type { Entry } from './ledger.ts';
-import { createEnvironment, createWorld, invoke, type Environment, type World } from './world.ts';
+import { chance, pick } from './gate.ts';
+import type { Entry, Part } from './ledger.ts';
+import { deliverRandomly, moodsMax, type Delivery, type DeliveryPlan } from './random-delivery.ts';
+import { openShards, reshardRandomly } from './reshard.ts';
+import { createWorld, type World } from './world.ts';
 
-export interface RunResult {
+export interface RunResult extends Delivery {
   readonly findings: readonly string[];
-  readonly trace: readonly string[];
-  readonly kills: number;
-  readonly refusals: number;
-  readonly lostReplies: number;
-  readonly invocations: number;
+  readonly splits: number;
+  readonly merges: number;
 }
 
 /** What a run draws for itself from its seed. */
-interface Plan {
+interface Plan extends DeliveryPlan {
   readonly shards: number;
-  readonly keys: number;
+  readonly accounts: readonly string[];
   readonly entries: number;
-  readonly splitAfter: number | undefined;
-  readonly killProbability: number;
-  readonly faultProbability: number;
-  readonly zombieProbability: number;
+  /** Before which entries shards are split or merged. */
+  readonly reshardings: readonly number[];
   readonly badProbability: number;
   readonly moodProbability: number;
-  readonly environments: number;
   readonly timerProbability: number;
-  readonly firingKeysMax: number;
-  /** The operator's results depend on the environment, against law 6: outputs must agree with the state all the same (P2). */
-  readonly isImpure: boolean;
+  readonly heartbeatProbability: number;
+  readonly aggregateProbability: number;
+  /** Times of timers are multiples of it, so that they meet. */
+  readonly timerStepMs: number;
+  /** Timers of all keys wait until a jump of the watermark makes all of them due at once. */
+  readonly isCrowded: boolean;
+  /** Nothing dies, fails or overlaps; time may be short all the same. */
+  readonly isCalm: boolean;
 }
 
-/** One shard as the event source mapping sees it. */
-interface Poller {
-  readonly shardId: string;
-  /** How many of the shard's records the mapping takes for done. */
-  done: number;
-  current: Invocation | undefined;
-}
-
-interface Invocation {
-  readonly owner: StepOwner;
-  readonly environment: Environment;
-  isOver: boolean;
-}
-
-/** Deaths in one run, and throws by mood of one record: fewer than it takes to condemn a record that is innocent. */
-const killsMax = 5;
-const moodsMax = 2;
-const attemptsMax = 10;
 const timerNames = ['one', 'two', 'again', 'bad'] as const;
 /** The clock of the model's stream. */
 const firstArrivalMs = Date.UTC(2025, 0, 1);
+/** When the timers of a crowded run are due: behind all events. */
+const crowdedMs = { from: 172, to: 180 };
 /** One for each environment of an impure run. */
 const flavours = ['A', 'B', 'C', 'D', 'E'];
-/** Retention and most of the day after it, s: a late redelivery can still come. */
-const lateSeconds = 47 * 3600;
 
-/**
- * One run from a seed: a few keys, records and shards, overlapping invocations in environments that are used again,
- * killed at any step, with replies lost after any write, under every order of steps that the seed picks.
- */
+/** One run from a seed: a few keys, records and shards, delivered as badly as can be, every commit audited. */
 export async function runRandomly(seed: string): Promise<RunResult> {
   const random = seededRandom(seed);
   const plan = drawPlan(random);
@@ -69,6 +49,7 @@ export async function runRandomly(seed: string): Promise<RunResult> {
   const world = await createWorld({
     seed,
     shards: plan.shards,
+    isCalm: plan.isCalm,
     throwsNow: ({ id }) => {
       if (!chance(random, plan.moodProbability)) return false;
       const thrown = moods.get(id) ?? 0;
@@ -77,153 +58,88 @@ export async function runRandomly(seed: string): Promise<RunResult> {
     },
   });
   putEntries(world, plan, random);
-
-  const gate = createGate();
-  const pollers = new Map<string, Poller>();
-  const running = new Set<Invocation>();
-  let environments = Array.from({ length: plan.environments }, (_, i) =>
-    createEnvironment(`e${i}`, plan.isImpure ? flavours[i] : ''),
-  );
-  const totals = { kills: 0, refusals: 0, lostReplies: 0, invocations: 0 };
-
-  const pollerOf = (shardId: string): Poller => {
-    let poller = pollers.get(shardId);
-    if (poller === undefined)
-      pollers.set(shardId, (poller = { shardId, done: 0, current: undefined }));
-    return poller;
-  };
-  const unfinished = (): Poller[] =>
-    world.stream
-      .shards()
-      .map((shard) => pollerOf(shard.shardId))
-      .filter((poller) => poller.done < world.stream.shard(poller.shardId).records.length);
-
-  const start = (poller: Poller): void => {
-    const busy = new Set([...running].map((invocation) => invocation.environment));
-    const idle = environments.filter((environment) => !busy.has(environment));
-    const environment = idle[pick(random, idle.length)];
-    if (environment === undefined) return;
-    const { records } = world.stream.shard(poller.shardId);
-    const redelivered = chance(random, 0.3) ? pick(random, poller.done + 1) : 0;
-    const from = poller.done - redelivered;
-    const to = poller.done + 1 + pick(random, records.length - poller.done);
-    totals.invocations += 1;
-    const owner: StepOwner = { name: `#${totals.invocations}`, isDead: false };
-    const invocation: Invocation = { owner, environment, isOver: false };
-    poller.current = invocation;
-    running.add(invocation);
-    let looks = chance(random, 0.1) ? 1 + pick(random, 6) : Number.POSITIVE_INFINITY;
-    const batch = records.slice(from, to);
-    const finish = (outcome: BatchOutcome | undefined): void => {
-      invocation.isOver = true;
-      running.delete(invocation);
-      if (poller.current !== invocation) return;
-      poller.current = undefined;
-      if (outcome?.kind === 'done') poller.done = Math.max(poller.done, to);
-      if (outcome?.kind === 'handBack') {
-        const at = records.findIndex((r) => r.sequence === outcome.fromSequence);
-        poller.done = Math.max(poller.done, at);
-      }
-    };
-    invoke(world, gate, owner, environment, {
-      shardId: poller.shardId,
-      records: batch,
-      settings: {
-        attemptsMax,
-        unitFiringKeysMax: plan.firingKeysMax,
-        unitRecordsMax: 1 + pick(random, 6),
-        cacheBytesMax: chance(random, 0.2) ? 0 : 1_000_000,
-      },
-      draw: () => {
-        if (!chance(random, plan.faultProbability)) return 'none';
-        const fault = chance(random, 0.5) ? 'refused' : 'reply-lost';
-        totals[fault === 'refused' ? 'refusals' : 'lostReplies'] += 1;
-        return fault;
-      },
-      remainingMs: () => (looks-- > 0 ? 60_000 : 0),
-    }).then(finish, (error: unknown) => {
-      world.findings.push(`${owner.name} threw ${String(error)}`);
-      finish(undefined);
-    });
-  };
-
-  /** Starts an invocation where the mapping may: on an idle shard, or beside one that it has given up. */
-  const maybeStart = (probability: number): void => {
-    for (const poller of unfinished()) {
-      const isBusy = poller.current !== undefined;
-      const may = isBusy ? plan.zombieProbability : probability;
-      if (chance(random, may)) start(poller);
-    }
-  };
-
-  maybeStart(1);
-  await gate.drain(
-    (labels) => {
-      maybeStart(0.5);
-      // DynamoDB collects what has expired; long after the last record nothing of this run must have.
-      if (chance(random, 0.02)) world.state.collectExpired(world.system.now() / 1000 + lateSeconds);
-      const index = pick(random, labels.length);
-      const mayKill = totals.kills < killsMax && chance(random, plan.killProbability);
-      if (mayKill) {
-        totals.kills += 1;
-        const name = labels[index]!.split(' ')[0]!;
-        const dead = [...running].find((invocation) => invocation.owner.name === name);
-        if (dead === undefined) return { index, choice: 'kill' };
-        running.delete(dead);
-        for (const poller of pollers.values()) {
-          if (poller.current === dead) poller.current = undefined;
-        }
-        environments = environments.map((environment) =>
-          environment === dead.environment
-            ? createEnvironment(`${environment.name}'`, environment.flavour)
-            : environment,
-        );
-      }
-      return { index, choice: mayKill ? 'kill' : 'proceed' };
-    },
-    () => {
-      if (world.findings.length > 0 || totals.invocations > 2000) return false;
-      maybeStart(1);
-      return unfinished().length > 0;
-    },
-  );
+  const delivery = await deliverRandomly(world, plan, random);
   const findings = [...world.findings];
-  if (unfinished().length > 0 && findings.length === 0)
-    findings.push('the run did not come to an end');
+  if (!delivery.isDone && findings.length === 0) findings.push('the run did not come to an end');
   if (findings.length === 0) findings.push(...auditEnd(world));
-  return { findings, trace: gate.trace, ...totals };
+  const children = world.stream.shards().map(({ parentIds }) => parentIds.length);
+  const merges = children.filter((parents) => parents === 2).length;
+  const splits = children.filter((parents) => parents === 1).length / 2;
+  return { findings, splits, merges, ...delivery };
 }
 
 function drawPlan(random: RandomSource): Plan {
   const sometimes = (probability: number, value: number): number =>
     chance(random, probability) ? value : 0;
   const entries = 3 + pick(random, 10);
+  const firstAccount = pick(random, 8);
+  // The operator's results depend on the environment, against law 6: outputs must agree with the state all the same (P2).
+  const isImpure = chance(random, 0.3);
+  const aggregateProbability = sometimes(0.3, 0.3);
+  const isCrowded = chance(random, 0.25);
+  const isCalm = chance(random, 0.15);
+  const unlessCalm = (probability: number, value: number): number =>
+    isCalm ? 0 : sometimes(probability, value);
   return {
     shards: 1 + pick(random, 2),
-    keys: 1 + pick(random, 4),
+    accounts: Array.from({ length: 1 + pick(random, 4) }, (_, at) => `k${firstAccount + at}`),
     entries,
-    splitAfter: chance(random, 0.4) ? pick(random, entries) : undefined,
-    killProbability: sometimes(0.7, 0.04),
-    faultProbability: sometimes(0.5, 0.06),
-    zombieProbability: sometimes(0.7, 0.02),
+    // Children read what is left of their parents, beside those that the mapping has them read.
+    reshardings:
+      !isCalm && chance(random, 0.5)
+        ? Array.from({ length: 1 + pick(random, 3) }, () => pick(random, entries))
+        : [],
+    killProbability: unlessCalm(0.7, 0.04),
+    faultProbability: unlessCalm(0.5, 0.06),
+    zombieProbability: unlessCalm(0.7, chance(random, 0.3) ? 0.1 : 0.02),
+    hasteProbability: chance(random, 0.3) ? 0.6 : 0.1,
     badProbability: sometimes(0.4, 0.2),
-    moodProbability: sometimes(0.3, 0.1),
-    environments: 2 + pick(random, 3),
-    timerProbability: sometimes(0.8, 0.5),
+    // The parts of an aggregated record share their attempts: a bad one uses up those of one that throws by mood.
+    moodProbability: aggregateProbability > 0 ? 0 : sometimes(0.4, 0.1),
+    flavours: flavours.slice(0, 2 + pick(random, 3)).map((flavour) => (isImpure ? flavour : '')),
+    isCrowded,
+    isCalm,
+    timerProbability: isCrowded ? 0.9 : sometimes(0.8, 0.5),
+    heartbeatProbability: sometimes(0.3, 0.2),
+    aggregateProbability,
+    timerStepMs: chance(random, 0.5) ? 1 : 4,
     firingKeysMax: chance(random, 0.3) ? 1 : 2000,
-    isImpure: chance(random, 0.3),
   };
 }
 
 function putEntries(world: World, plan: Plan, random: RandomSource): void {
+  let parts: Part[] = [];
+  const flush = (): void => {
+    if (parts.length > 0) world.put(...parts);
+    parts = [];
+  };
   for (let id = 1; id <= plan.entries; id += 1) {
-    if (id - 1 === plan.splitAfter) {
-      const open = world.stream.shards().filter((shard) => !shard.isClosed);
-      world.stream.split(open[pick(random, open.length)]!.shardId);
+    for (const before of plan.reshardings) {
+      if (before !== id - 1) continue;
+      flush();
+      reshardRandomly(world.stream, random);
     }
-    const account = `k${pick(random, plan.keys)}`;
-    world.put(account, drawEntry(account, id, plan, random));
+    if (chance(random, plan.heartbeatProbability)) {
+      const open = openShards(world.stream);
+      world.putHeartbeat(open[pick(random, open.length)]!.shardId, 95 + id * 3 + pick(random, 8));
+    }
+    const account = plan.accounts[pick(random, plan.accounts.length)]!;
+    const part: Part = { key: account, message: drawEntry(account, id, plan, random) };
+    if (!isOfOneShard(world, [...parts, part])) flush();
+    parts.push(part);
+    if (!chance(random, plan.aggregateProbability)) flush();
   }
+  flush();
+  if (!plan.isCrowded) return;
+  for (const { shardId } of openShards(world.stream))
+    world.putHeartbeat(shardId, crowdedMs.to + pick(random, 3));
+}
+
+/** Only such records can be aggregated. */
+function isOfOneShard({ stream }: World, parts: readonly Part[]): boolean {
+  return openShards(stream).some(({ range }) =>
+    parts.every(({ key }) => isOwnedBy(range, hashKey(key))),
+  );
 }
 
 function drawEntry(
@@ -248,9 +164,15 @@ function drawTime(
   const jump = chance(random, 0.1) ? 20 : 0;
   const at = 100 + id * 3 + jump - pick(random, 8);
   if (!chance(random, plan.timerProbability)) return { at };
-  if (chance(random, 0.15)) return { at, cancel: 'one' };
-  const name = timerNames[pick(random, chance(random, 0.1) ? 4 : 3)]!;
+  if (chance(random, plan.isCrowded ? 0.3 : 0.15)) return { at, cancel: 'one' };
+  const name = timerNames[pick(random, chance(random, plan.isCrowded ? 0.4 : 0.1) ? 4 : 3)]!;
+  if (plan.isCrowded && chance(random, 0.8)) {
+    const near = crowdedMs.from + pick(random, crowdedMs.to - crowdedMs.from);
+    const time = near - (near % plan.timerStepMs);
+    return { at, timer: { name, time, domain: 'event' } };
+  }
   const isArrival = chance(random, 0.3);
-  const time = isArrival ? firstArrivalMs + id + pick(random, 6) : at - 6 + pick(random, 20);
+  const near = isArrival ? firstArrivalMs + id + pick(random, 6) : at - 6 + pick(random, 20);
+  const time = near - (near % plan.timerStepMs);
   return { at, timer: { name, time, domain: isArrival ? 'arrival' : 'event' } };
 }

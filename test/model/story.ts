@@ -1,7 +1,7 @@
 import type { MemoryShard, MemoryStream } from '../../shared/adapters/memory/memory-stream.ts';
 import { hashKey } from '../../shared/core/key-group.ts';
 import type { Position } from '../../shared/core/position.ts';
-import { againMs, outOfOrdernessMs, type Entry } from './ledger.ts';
+import { againTime, outOfOrdernessMs, type Message, type Part } from './ledger.ts';
 
 /*
  * What a straight run gives: the rules of the ledger, of watermarks and of timers, written down a second time with none of
@@ -45,13 +45,11 @@ interface Clock {
 /** Shards in the order of their numbers: parents come before their children. */
 export function tellStory(
   stream: MemoryStream,
-  entries: ReadonlyMap<string, Entry | 'garbage'>,
+  entries: ReadonlyMap<string, readonly Part[]>,
 ): Story {
   const keys = new Map<string, PlainKey>();
-  for (const { records } of stream.shards()) {
-    for (const { partitionKey } of records) {
-      if (!keys.has(partitionKey)) keys.set(partitionKey, newKey(partitionKey));
-    }
+  for (const { key } of [...entries.values()].flat()) {
+    if (!keys.has(key)) keys.set(key, newKey(key));
   }
   for (const shard of stream.shards()) tellShard(shard, keys, entries);
   return new Map([...keys].map(([key, { chapters }]) => [key, chapters]));
@@ -60,34 +58,46 @@ export function tellStory(
 function tellShard(
   shard: MemoryShard,
   keys: Map<string, PlainKey>,
-  entries: ReadonlyMap<string, Entry | 'garbage'>,
+  entries: ReadonlyMap<string, readonly Part[]>,
 ): void {
   const clock: Clock = { event: -Infinity, arrival: -Infinity };
-  for (const { sequence, partitionKey, arrivalMs } of shard.records) {
-    const entry = entries.get(sequence)!;
-    const position = { sequence, sub: 0 };
-    const key = keys.get(partitionKey)!;
-    tellEntry(shard.shardId, position, key, entry, clockOf(clock, key));
-    if (entry !== 'garbage') clock.event = Math.max(clock.event, entry.at - outOfOrdernessMs);
+  for (const { sequence, arrivalMs } of shard.records) {
+    const parts = entries.get(sequence)!;
+    parts.forEach(({ key, message }, sub) => {
+      const plain = keys.get(key)!;
+      tellMessage(shard.shardId, { sequence, sub }, plain, message, clockOf(clock, plain));
+    });
+    // The parts of an aggregated record count as one: time goes on behind the last of them.
+    for (const { message } of parts) clock.event = Math.max(clock.event, timeOf(message));
     clock.arrival = Math.max(clock.arrival, arrivalMs);
+    const behind = { sequence, sub: parts.length - 1 };
     for (const [name, other] of byHash(keys)) {
-      if (shard.range.from <= other.hash && other.hash <= shard.range.to) {
-        tellTimers(shard.shardId, position, name, other, clockOf(clock, other));
+      if (isIn(shard, other)) {
+        tellTimers(shard.shardId, behind, name, other, clockOf(clock, other));
       }
     }
   }
-  for (const key of keys.values()) {
-    if (shard.range.from <= key.hash && key.hash <= shard.range.to) key.seen = clockOf(clock, key);
-  }
+  for (const key of keys.values()) if (isIn(shard, key)) key.seen = clockOf(clock, key);
 }
 
-function tellEntry(
+/** What a message says of event time. */
+function timeOf(message: Message): number {
+  if (message === 'garbage') return -Infinity;
+  return message.kind === 'heartbeat' ? message.at : message.at - outOfOrdernessMs;
+}
+
+function isIn({ range }: MemoryShard, { hash }: PlainKey): boolean {
+  return range.from <= hash && hash <= range.to;
+}
+
+function tellMessage(
   shardId: string,
   position: Position,
   key: PlainKey,
-  entry: Entry | 'garbage',
+  entry: Message,
   clock: Clock,
 ): void {
+  if (entry !== 'garbage' && entry.kind === 'heartbeat') return;
   if (entry === 'garbage' || entry.kind === 'throw') {
     addChapter(shardId, position, key, [], true);
     return;
@@ -126,9 +136,10 @@ function tellTimers(
     const history = `${key.history ?? ''}${fired}`;
     key.history = history;
     key.balance = history;
-    if (timer.name === 'again' && timer.time % 2 === 0) {
-      registerTimer(key, { ...timer, time: timer.time + againMs + 1 });
-    }
+    const again = timer.name === 'again' ? againTime(timer.time) : undefined;
+    // Firing goes forward.
+    if (again !== undefined)
+      registerTimer(key, { ...timer, time: Math.max(again, timer.time + 1) });
     addChapter(shardId, position, key, [history], false);
   }
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { StreamRecord } from '../../shared/ports/shard-reader.ts';
 import { auditEnd } from './audit.ts';
+import { createEnvironment, invoke } from './deployment.ts';
 import { createGate, type ChooseStep, type StepOwner } from './gate.ts';
 import type { Entry } from './ledger.ts';
-import { createEnvironment, createWorld, invoke, type World } from './world.ts';
+import { createWorld, type World } from './world.ts';
 
 /*
  * Two overlapping invocations of one shard with different cuts, exhaustively: A is stopped after every number of its port
@@ -57,7 +58,7 @@ interface Outcome {
 
 async function runSchedule(cuts: Cuts, schedule: Schedule): Promise<Outcome> {
   const world = await createWorld({ seed: 'two', shards: 1 });
-  for (const entry of entries) world.put(entry.account, entry);
+  for (const entry of entries) world.put({ key: entry.account, message: entry });
   const shard = world.stream.shards()[0]!;
   const gate = createGate();
   const a: StepOwner = { name: 'A', isDead: false };
