@@ -143,7 +143,7 @@ describe.each(cutPairs)('two invocations, A cut as $a and B as $b', (cuts) => {
       }
     }
     expect(schedules).toBeGreaterThan(400);
-  }, 120_000);
+  }, 600_000);
 });
 
 function ends(stopB: number): readonly (readonly [End, End])[] {

@@ -62,7 +62,8 @@ describe('progress items', () => {
       timeRules: 'event time 1',
     });
     const { we, wa, ee, ea, floors, firing, timeRules, ...old } = encodeProgress(key, full);
-    for (const attribute of [we, wa, ee, ea, floors, firing, timeRules]) expect(attribute).toBeDefined();
+    for (const attribute of [we, wa, ee, ea, floors, firing, timeRules])
+      expect(attribute).toBeDefined();
     expect(decodeProgress(old)).toEqual(makeProgress());
     expect(encodeProgress(key, makeProgress())).toEqual(old);
   });
