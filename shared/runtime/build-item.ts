@@ -80,7 +80,7 @@ export function buildItem(
 }
 
 /** P2: emissions that are large, or for which the item has no room left, go to an object of their own. */
-function mustSpill(item: StoredItem, packed: Uint8Array): boolean {
+export function mustSpill(item: StoredItem, packed: Uint8Array): boolean {
   return packed.length > inlineEmissionBytesMax || itemBytes(item) > itemBytesMax;
 }
 
@@ -91,14 +91,12 @@ function spillEmissions(
   bytes: Uint8Array,
   attempt: string,
 ): { reference: Spill; object: SpillObject } {
-  const { generation } = session.progress;
-  // A rerun may spill again in the same attempt, so that the attempt alone does not name the object.
-  const name = spillName(
-    runtime.job,
-    generation,
-    session.id,
-    `${attempt}-${run.place.hash}-${runtime.system.randomId()}`,
-  );
+  const { generation, head } = session.progress;
+  const name = spillName(runtime.job, generation, session.id, {
+    number: (head?.number ?? 0) + 1,
+    // A rerun may spill again in the same attempt, so that the attempt alone does not name the object.
+    id: `${attempt}-${run.place.hash}-${runtime.system.randomId()}`,
+  });
   const last = run.emissions[run.emissions.length - 1]!.position;
   return {
     reference: { name, bytes: bytes.length, crc: crc32c(bytes), last },

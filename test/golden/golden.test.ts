@@ -3,6 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { decodeStateItem } from '../../shared/adapters/dynamodb/state-item.ts';
 import { packEmissions, unpackEmissions } from '../../shared/core/emission.ts';
 import {
+  decodeBase,
+  decodeManifest,
+  encodeBase,
+  encodeManifest,
+} from '../../shared/core/manifest-codec.ts';
+import { decompressZstd } from '../../shared/core/platform.ts';
+import { decodeRunFile, encodeRunFile, openSortedFile } from '../../shared/core/run-file.ts';
+import {
   decodeSegment,
   decodeSegmentHeader,
   encodeSegment,
@@ -10,6 +18,7 @@ import {
 } from '../../shared/core/segment.ts';
 import { decodeStates, encodeStates } from '../../shared/operator/key-state.ts';
 import { encodeStateItems, goldenFiles, goldenOperator, goldenUrl } from './golden-files.ts';
+import * as recovery1 from './recovery-point-1.ts';
 import { readItems } from './state-item-text.ts';
 import * as version1 from './version-1.ts';
 
@@ -39,6 +48,46 @@ describe('a segment of format version 1', () => {
   it('is still written to the same bytes where it has no items: no zstd, whose output may change', () => {
     const bytes = readGolden('segment-empty-v1.seg');
     expect(encodeSegment(version1.emptySegment)).toEqual(bytes);
+  });
+});
+
+describe('a run file of format version 1', () => {
+  const golden = readGolden('run-file-v1.run');
+  const rawBlocks = (file: Uint8Array): Uint8Array[] =>
+    openSortedFile(file, 'golden').blocks.map(({ offset, bytes, rawBytes }) =>
+      decompressZstd(file.subarray(offset, offset + bytes), rawBytes),
+    );
+
+  it('is read as it was meant', () => {
+    expect(decodeRunFile(golden, 'golden')).toEqual({
+      header: recovery1.runFileHeader,
+      entries: recovery1.runEntries,
+    });
+  });
+
+  it('begins with magic and version', () => {
+    expect([...golden.subarray(0, 8)]).toEqual([0x48, 0x46, 0x52, 0x4e, 0, 1, 0, 0]);
+  });
+
+  it('is still written to the same bytes, compared before zstd, whose output may change', () => {
+    const { bytes } = encodeRunFile(recovery1.runFileHeader, recovery1.runEntries);
+    expect(rawBlocks(bytes)).toEqual(rawBlocks(golden));
+  });
+});
+
+describe('a manifest and a base of format version 1', () => {
+  const demo = { job: 'demo' };
+
+  it('are read as they were meant', () => {
+    expect(decodeManifest(readGolden('manifest-v1.json'), 'golden', demo)).toStrictEqual(
+      recovery1.manifest,
+    );
+    expect(decodeBase(readGolden('base-v1.json'), 'golden', demo)).toStrictEqual(recovery1.base);
+  });
+
+  it('are still written to the same bytes', () => {
+    expect(encodeManifest(recovery1.manifest)).toEqual(readGolden('manifest-v1.json'));
+    expect(encodeBase(recovery1.base)).toEqual(readGolden('base-v1.json'));
   });
 });
 

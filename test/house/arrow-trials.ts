@@ -50,6 +50,7 @@ export const refusedTrials: Readonly<Record<string, readonly Trial[]>> = {
   ],
   'layer-core-platform': [{ from: 'shared/core/platform.ts', imports: 'msgpackr' }],
   'layer-core-pack': [{ from: 'shared/core/pack.ts', imports: 'node:zlib' }],
+  'layer-core-documents': [{ from: 'shared/core/manifest-codec.ts', imports: 'msgpackr' }],
   'layer-operator': [
     { from: 'shared/operator', imports: 'shared/ports/state-store.ts' },
     { from: 'shared/operator', imports: 'shared/operator/testing/operator-driver.ts' },
@@ -84,6 +85,7 @@ export const refusedTrials: Readonly<Record<string, readonly Trial[]>> = {
     { from: 'shared/adapters/s3', imports: 'shared/config/job.ts' },
   ],
   'layer-adapter-kinesis': [{ from: 'shared/adapters/kinesis', imports: '@aws-sdk/client-s3' }],
+  'layer-adapter-lambda': [{ from: 'shared/adapters/lambda', imports: '@aws-sdk/client-kinesis' }],
   'layer-adapter-dynamodb': [{ from: 'shared/adapters/dynamodb', imports: '@aws-sdk/client-s3' }],
   'layer-adapter-system': [
     { from: 'shared/adapters/system', imports: 'shared/adapters/s3/s3-object-store.ts' },

@@ -94,13 +94,11 @@ describe('a segment', () => {
     );
   });
 
-  it('is refused with any of its bytes changed, the two reserved ones excepted', () => {
-    const place = fc.nat().filter((at) => at !== 6 && at !== 7);
+  it('is refused with any of its bytes changed', () => {
     fc.assert(
-      fc.property(segment, place, fc.integer({ min: 1, max: 255 }), (written, seed, mask) => {
+      fc.property(segment, fc.nat(), fc.integer({ min: 1, max: 255 }), (written, seed, mask) => {
         const damaged = encodeSegment(written);
         const at = seed % damaged.length;
-        fc.pre(at !== 6 && at !== 7);
         damaged[at] = damaged[at]! ^ mask;
         expect(() => decodeSegment(damaged, 'property')).toThrow(/segment property/);
       }),
