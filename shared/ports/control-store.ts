@@ -1,7 +1,38 @@
 import type { Channel } from '../core/channel.ts';
 import type { Position } from '../core/position.ts';
 import type { Progress } from '../core/progress.ts';
+import type { Registry } from '../core/registry.ts';
 import type { AttemptHistory } from '../core/suspicion.ts';
+
+/**
+ * What stops a job (R1). There is one at a time; its id is fresh and random for each acquisition, so that a late write of a
+ * hold that is over cannot be taken for the present one.
+ */
+export interface Hold {
+  readonly id: string;
+  /** `stopped` is what a savepoint with stop leaves behind: only a resume or a restore ends it (R14). */
+  readonly kind: 'savepoint' | 'restore' | 'stopped';
+  /** Whose it is, for people: the name of the savepoint or of the restore. */
+  readonly owner: string;
+  /** ms since the epoch. */
+  readonly sinceMs: number;
+  /** The job has gone over to its new generation: from here there is only forward (R5). */
+  readonly isFlipped: boolean;
+  /** Object name of the complete manifest at the held positions (R2); undefined until it is. */
+  readonly undo: string | undefined;
+  /** The hold that this one took over (R1): an abort gives it back, and what it had to reach is still to be reached. */
+  readonly before?: Hold;
+}
+
+/**
+ * Where a generation comes from (R10). What it forked at, channel by channel, is in the object that reserved its number.
+ */
+export interface TimelineEntry {
+  readonly generation: number;
+  readonly parent: number;
+  /** Object name of the manifest that it began with. */
+  readonly manifest: string;
+}
 
 /** One item for each job: created by a deploy alone (C1). */
 export interface Job {
@@ -13,8 +44,9 @@ export interface Job {
   readonly status: 'creating' | 'running';
   readonly maxParallelism: number;
   readonly operators: readonly string[];
-  /** The hold that stops the job (R1). */
-  readonly hold: string | undefined;
+  readonly hold: Hold | undefined;
+  /** Every generation but the first, oldest first. */
+  readonly timeline: readonly TimelineEntry[];
 }
 
 /** The channel's announcement of attempts (P15), in an item of its own beside progress. */
@@ -37,6 +69,8 @@ export interface Birth {
   readonly progress: Progress;
   /** Shards of the same stream whose channels must be finished. */
   readonly finishedParentIds: readonly string[];
+  /** The hold under which the channel is born, fenced by it; undefined where the job must have none (P9). */
+  readonly hold?: string;
 }
 
 export type CommitOutcome = 'committed' | 'conflict';
@@ -55,7 +89,8 @@ export interface ControlStore {
 
   /**
    * The first commit of a channel, in one transaction: progress and the channel's entry in the job's list are created,
-   * if the job runs in this generation without a hold and each of the parents is finished (P9).
+   * if the job runs in this generation, without a hold or with the one that the birth names, and each of the parents is
+   * finished (P9).
    */
   bear(birth: Birth): Promise<BirthOutcome>;
 
@@ -67,8 +102,27 @@ export interface ControlStore {
     from: Position | undefined,
   ): Promise<CommitOutcome>;
 
+  /**
+   * Fences a channel (R2): raises the version of its progress and sets the fence, whatever else it holds. Never creates.
+   * Returns what was written: its position is the one that is held. Undefined where the channel has no progress.
+   */
+  fenceProgress(
+    job: string,
+    generation: number,
+    channel: Channel,
+    fence: string,
+  ): Promise<Progress | undefined>;
+
+  /** Creates the progress of a channel that is restored, and its entry in the list; one that is there stays (R5). */
+  createProgress(job: string, channel: Channel, progress: Progress): Promise<'created' | 'exists'>;
+
   /** Every channel that has ever had progress in this generation. */
   listChannels(job: string, generation: number): Promise<Channel[]>;
+
+  /** What the job knows of its manifests; undefined before the first. */
+  readRegistry(job: string): Promise<Registry | undefined>;
+  /** Writes while the stored version is `next.version - 1` (0 for none). */
+  writeRegistry(job: string, next: Registry): Promise<CommitOutcome>;
 
   readSuspicion(job: string, generation: number, channel: Channel): Promise<Suspicion | undefined>;
   /** Writes while the stored version is `next.version - 1` (0 for none). */

@@ -14,6 +14,12 @@ export interface ObjectStore {
   /** The first `bytesMax` bytes (fewer where the object is smaller), or undefined where there is none. */
   readStart(name: string, bytesMax: number): Promise<Uint8Array | undefined>;
 
+  /** `bytes` bytes from `offset` on (fewer where the object ends before), or undefined where there is no object. */
+  readRange(name: string, offset: number, bytes: number): Promise<Uint8Array | undefined>;
+
+  /** Deletes objects; those that do not exist are passed over. Returns after all are acknowledged. */
+  remove(names: readonly string[]): Promise<void>;
+
   /** Names with a prefix, in alphabetical order. */
   list(prefix: string): AsyncIterable<string>;
 }

@@ -1,4 +1,5 @@
 import type { Emission } from '../core/emission.ts';
+import type { Position } from '../core/position.ts';
 
 /** An output on its way into a sink. */
 export interface SinkRow {
@@ -25,10 +26,45 @@ export interface SinkReceipt {
   readonly skipped: number;
 }
 
+/** A row as it lies in a sink, with where it comes from (R10). */
+export interface PlacedRow {
+  /** The operator's key. */
+  readonly key: string;
+  /** Upsert sinks: the row's name under its key. */
+  readonly row: string;
+  readonly id: string;
+  readonly generation: number;
+  /** `channelId` of the channel that made it. */
+  readonly channel: string;
+  readonly position: Position;
+  /** What names the row in its store; means something to the sink alone. */
+  readonly place: unknown;
+}
+
+/** A sink whose rows can be looked through. */
+export interface SinkTable {
+  readonly kind: 'append' | 'upsert';
+  /** All rows, removed upsert rows too. Rows that come or go meanwhile may be missed: callers go on until a pass finds none. */
+  scan(): AsyncIterable<PlacedRow>;
+  /** Removes rows, each only while it is still of the generation and the id that were read. Returns how many went. */
+  remove(rows: readonly PlacedRow[]): Promise<number>;
+}
+
+/** A sink whose void rows can be swept (R10). */
+export interface SweptSink {
+  readonly operator: string;
+  /** The sink's name in its operator. */
+  readonly name: string;
+  readonly table: SinkTable;
+  /** Writes into the same table. */
+  readonly sink: Sink;
+}
+
 /**
  * Takes outputs. Called any number of times for the same row, in any order, also by attempts that have long been given
- * up: a row lands once (append), or the newest output of the row's key stays (upsert). Returns after every row is
- * acknowledged; throws `unavailable` where that cannot be had, and the call is made again.
+ * up: a row lands once (append), or the newest output of the row's key stays (upsert). In either kind a row of a lower
+ * generation is replaced, and one of a higher generation stays (R10). Returns after every row is acknowledged; throws
+ * `unavailable` where that cannot be had, and the call is made again.
  */
 export interface Sink {
   write(source: SinkSource, rows: readonly SinkRow[]): Promise<SinkReceipt>;

@@ -44,6 +44,15 @@ export interface StateStore {
   write(scope: StateScope, writes: readonly ItemWrite[]): Promise<WriteOutcome[]>;
 
   /**
+   * All items of a key group, tombstones too, in no order that can be relied on. Each read is consistent; the scan as a whole
+   * is of one moment only while nobody writes.
+   */
+  scan(scope: StateScope, keyGroup: number): AsyncIterable<StoredItem>;
+
+  /** Removes items for good, whatever they hold: of generations that are over (R10, R13). */
+  remove(scope: StateScope, keys: readonly ItemKey[]): Promise<void>;
+
+  /**
    * Lets tombstones be collected from `expiresAtSeconds` (s since the epoch) on, each only while it is a tombstone of
    * this version (P14). What is no longer so is left alone.
    */

@@ -57,6 +57,7 @@ function newJob({ name, maxParallelism, operators }: JobRequest): Job {
     maxParallelism,
     operators,
     hold: undefined,
+    timeline: [],
   };
 }
 

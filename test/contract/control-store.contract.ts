@@ -7,7 +7,13 @@ import { endOfFiring, type FiringStep, type Position } from '../../shared/core/p
 import type { Progress } from '../../shared/core/progress.ts';
 import { timerTimeMax } from '../../shared/core/timer.ts';
 import { floorsMax, noWatermarks } from '../../shared/core/watermark.ts';
-import type { Birth, ControlStore, Job, Suspicion } from '../../shared/ports/control-store.ts';
+import type {
+  Birth,
+  ControlStore,
+  Hold,
+  Job,
+  Suspicion,
+} from '../../shared/ports/control-store.ts';
 
 const sequence = '49590338271490256608559692538361571095921575989136588898';
 
@@ -27,6 +33,19 @@ export function makeJob(overrides: Partial<Job> = {}): Job {
     maxParallelism: 128,
     operators: ['sessions', 'totals'],
     hold: undefined,
+    timeline: [],
+    ...overrides,
+  };
+}
+
+export function makeHold(id: string, overrides: Partial<Hold> = {}): Hold {
+  return {
+    id,
+    kind: 'restore',
+    owner: 'rollback',
+    sinceMs: 1_735_689_600_789,
+    isFlipped: false,
+    undo: undefined,
     ...overrides,
   };
 }
@@ -89,7 +108,7 @@ export function describeControlStore(name: string, open: () => Promise<ControlSt
       });
 
       it('comes back as it was created', async () => {
-        const held = makeJob({ hold: 'restore-1', status: 'creating', operators: [] });
+        const held = makeJob({ hold: makeHold('h1'), status: 'creating', operators: [] });
         expect(await store.createJob(held)).toEqual(held);
         expect(await store.readJob(held.name)).toEqual(held);
       });
@@ -102,7 +121,7 @@ export function describeControlStore(name: string, open: () => Promise<ControlSt
       });
 
       it('is replaced while it has the expected version', async () => {
-        const job = await startJob({ hold: 'x' });
+        const job = await startJob({ hold: makeHold('x') });
         const next = { ...job, version: 2, hold: undefined };
         expect(await store.replaceJob(next, 1)).toBe('committed');
         expect(await store.readJob(job.name)).toEqual(next);
@@ -120,12 +139,12 @@ export function describeControlStore(name: string, open: () => Promise<ControlSt
         const job = await startJob();
         const outcomes = await Promise.all(
           Array.from({ length: 8 }, (_, at) =>
-            store.replaceJob({ ...job, version: 2, hold: `hold-${at}` }, 1),
+            store.replaceJob({ ...job, version: 2, hold: makeHold(`hold-${at}`) }, 1),
           ),
         );
         expect(outcomes.filter((outcome) => outcome === 'committed')).toHaveLength(1);
         const winner = outcomes.indexOf('committed');
-        expect((await store.readJob(job.name))?.hold).toBe(`hold-${winner}`);
+        expect((await store.readJob(job.name))?.hold).toEqual(makeHold(`hold-${winner}`));
       });
 
       it('does not take a version that does not go up', async () => {
@@ -167,7 +186,7 @@ export function describeControlStore(name: string, open: () => Promise<ControlSt
       it.each([
         ['there is no job', undefined],
         ['the job is in another generation', { generation: 2 }],
-        ['the job is held', { hold: 'savepoint-1' }],
+        ['the job is held', { hold: makeHold('h1') }],
         ['the job is being created', { status: 'creating' }],
       ] as const)('is refused where %s', async (_title, overrides) => {
         const job = overrides === undefined ? makeJob() : await startJob(overrides);
@@ -221,7 +240,7 @@ export function describeControlStore(name: string, open: () => Promise<ControlSt
       it('says that the job changed before it says anything else', async () => {
         const job = await startJob();
         await bear(job);
-        await store.replaceJob({ ...job, version: 2, hold: 'h' }, 1);
+        await store.replaceJob({ ...job, version: 2, hold: makeHold('h') }, 1);
         expect(await bear(job, { finishedParentIds: ['shardId-000000000009'] })).toBe(
           'job-changed',
         );

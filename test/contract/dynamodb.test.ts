@@ -13,7 +13,10 @@ import { createDynamodbUpsertSink } from '../../shared/adapters/dynamodb/dynamod
 import { statePartitionPrefix } from '../../shared/adapters/dynamodb/table-keys.ts';
 import { describeControlStore } from './control-store.contract.ts';
 import { connect, createTable, hastySystem, readVisibleRows } from './dynamodb-tables.ts';
+import { describeFences } from './fence.contract.ts';
 import { describeHintStore } from './hint-store.contract.ts';
+import { describeRegistry } from './registry.contract.ts';
+import { describeSinkTable } from './sink-table.contract.ts';
 import { describeAppendSink, describeUpsertSink, sinkColumns } from './sink.contract.ts';
 import { describeStateStore } from './state-store.contract.ts';
 
@@ -67,6 +70,26 @@ describe('over the DynamoDB emulator', () => {
   describeControlStore('dynamodb', async () => {
     const table = await createTable(client);
     return createDynamodbControlStore({ client, table, system });
+  });
+
+  describeFences('dynamodb', async () => {
+    const table = await createTable(client);
+    return createDynamodbControlStore({ client, table, system });
+  });
+
+  describeRegistry('dynamodb', async () => {
+    const table = await createTable(client);
+    return createDynamodbControlStore({ client, table, system });
+  });
+
+  describeSinkTable('dynamodb, append', async () => {
+    const table = await createTable(client);
+    return createDynamodbAppendSink({ client, table, system, columns: sinkColumns });
+  });
+
+  describeSinkTable('dynamodb, upsert', async () => {
+    const table = await createTable(client);
+    return createDynamodbUpsertSink({ client, table, system, columns: sinkColumns });
   });
 
   describeHintStore('dynamodb', async () => {

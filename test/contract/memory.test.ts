@@ -12,8 +12,10 @@ import {
 import { createMemoryStateStore } from '../../shared/adapters/memory/memory-state-store.ts';
 import { createMemoryStream } from '../../shared/adapters/memory/memory-stream.ts';
 import { describeControlStore } from './control-store.contract.ts';
+import { describeFences } from './fence.contract.ts';
 import { describeHintStore } from './hint-store.contract.ts';
 import { describeObjectStore } from './object-store.contract.ts';
+import { describeRegistry } from './registry.contract.ts';
 import { describeShardReader } from './shard-reader.contract.ts';
 import { describeShardWriter, type WritableStreamUnderTest } from './shard-writer.contract.ts';
 import {
@@ -22,6 +24,7 @@ import {
   type SinkUnderTest,
   type VisibleRow,
 } from './sink.contract.ts';
+import { describeSinkTable } from './sink-table.contract.ts';
 import { describeStateStore } from './state-store.contract.ts';
 
 describeStateStore('memory', async () => {
@@ -35,6 +38,10 @@ describeStateStore('memory', async () => {
 });
 
 describeControlStore('memory', async () => createMemoryControlStore());
+
+describeFences('memory', async () => createMemoryControlStore());
+
+describeRegistry('memory', async () => createMemoryControlStore());
 
 describeHintStore('memory', async () => createMemoryHintStore());
 
@@ -64,6 +71,10 @@ async function openStream(shards: number): Promise<WritableStreamUnderTest> {
 describeAppendSink('memory', async () => exposeRows(createMemoryAppendSink()));
 
 describeUpsertSink('memory', async () => exposeRows(createMemoryUpsertSink()));
+
+describeSinkTable('memory, append', async () => createMemoryAppendSink());
+
+describeSinkTable('memory, upsert', async () => createMemoryUpsertSink());
 
 function exposeRows(sink: MemorySink): SinkUnderTest {
   return {

@@ -79,6 +79,43 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
       expect(plain(await store.readStart(object, 100))).toEqual([1, 2]);
     });
 
+    it('reads a range of an object', async () => {
+      const object = `${freshFolder()}/a`;
+      await store.create(object, new Uint8Array([1, 2, 3, 4, 5]));
+      expect(plain(await store.readRange(object, 0, 2))).toEqual([1, 2]);
+      expect(plain(await store.readRange(object, 1, 3))).toEqual([2, 3, 4]);
+      expect(plain(await store.readRange(object, 4, 1))).toEqual([5]);
+    });
+
+    it('reads what there is of a range that goes past the end', async () => {
+      const object = `${freshFolder()}/a`;
+      await store.create(object, new Uint8Array([1, 2, 3]));
+      expect(plain(await store.readRange(object, 2, 100))).toEqual([3]);
+      expect(plain(await store.readRange(object, 3, 100))).toEqual([]);
+      expect(plain(await store.readRange(object, 99, 1))).toEqual([]);
+      expect(await store.readRange(`${object}/none`, 0, 1)).toBeUndefined();
+    });
+
+    it('reads a large range, byte by byte the same', async () => {
+      const object = `${freshFolder()}/large`;
+      const bytes = randomBytes(3 * 1024 * 1024);
+      await store.create(object, bytes);
+      const range = await store.readRange(object, 1_000_003, 1_000_000);
+      expect(Buffer.compare(range!, bytes.subarray(1_000_003, 2_000_003))).toBe(0);
+    });
+
+    it('removes objects, and passes over those that do not exist', async () => {
+      const folder = freshFolder();
+      const names = ['a', 'b/1', 'b/2', 'c#d@1 & <e>', 'z'].map((object) => `${folder}/${object}`);
+      for (const object of names) await store.create(object, new Uint8Array([1]));
+      await store.remove([...names.slice(1, 4), `${folder}/none`]);
+      expect(await listAll(store, `${folder}/`)).toEqual([names[0], names[4]]);
+      await store.remove(names);
+      await store.remove([]);
+      expect(await listAll(store, `${folder}/`)).toEqual([]);
+      expect(await store.create(names[0]!, new Uint8Array([2]))).toBe('created');
+    });
+
     it('reads an empty object', async () => {
       const object = `${freshFolder()}/a`;
       await store.create(object, new Uint8Array());
@@ -97,7 +134,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
       expect(await listAll(store, `${folder}/x`)).toEqual([]);
     });
 
-    it('lists more names than fit into one page', async () => {
+    it('lists and removes more names than fit into one request', async () => {
       const folder = freshFolder();
       const names = Array.from(
         { length: 1_100 },
@@ -108,6 +145,8 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         await Promise.all(some.map((object) => store.create(object, new Uint8Array([1]))));
       }
       expect(await listAll(store, folder)).toEqual(names);
+      await store.remove(names.slice(1));
+      expect(await listAll(store, folder)).toEqual(names.slice(0, 1));
     });
 
     it('shares no memory with its callers', async () => {

@@ -84,8 +84,18 @@ describe('object store when S3 misbehaves', () => {
     expect([...(await store.read('a'))!]).toEqual([1, 2, 3]);
     misbehave({ kind: 'throttle' });
     expect([...(await store.readStart('a', 2))!]).toEqual([1, 2]);
+    misbehave({ kind: 'drop-after' }, { kind: 'throttle' });
+    expect([...(await store.readRange('a', 1, 2))!]).toEqual([2, 3]);
     misbehave({ kind: 'drop-before' });
     expect(await listAll(store)).toEqual(['a']);
+  });
+
+  it('removes objects where requests are lost or refused', async () => {
+    for (const name of ['a', 'b', 'c']) await store.create(name, bytes);
+    misbehave({ kind: 'drop-after' }, { kind: 'throttle' }, { kind: 'drop-before' });
+    await store.remove(['a', 'c']);
+    expect(requests).toBe(4);
+    expect(await listAll(store)).toEqual(['b']);
   });
 
   it('is unavailable where it does not end', async () => {
@@ -95,6 +105,8 @@ describe('object store when S3 misbehaves', () => {
     always({ kind: 'drop-before' });
     expect(await isUnavailable(store.read('a'))).toBe(true);
     expect(await isUnavailable(store.readStart('a', 1))).toBe(true);
+    expect(await isUnavailable(store.readRange('a', 0, 1))).toBe(true);
+    expect(await isUnavailable(store.remove(['a']))).toBe(true);
     expect(await isUnavailable(listAll(store))).toBe(true);
   });
 
@@ -104,6 +116,8 @@ describe('object store when S3 misbehaves', () => {
       () => lost.create('a', bytes),
       () => lost.read('a'),
       () => lost.readStart('a', 1),
+      () => lost.readRange('a', 0, 1),
+      () => lost.remove(['a']),
       () => listAll(lost),
     ]) {
       const thrown: unknown = await call().then(
@@ -119,5 +133,12 @@ describe('object store when S3 misbehaves', () => {
       createS3ObjectStore({ client, bucket: 'b', prefix: 'flights', system: hastySystem });
     expect(open).toThrow(/ends with "\/"/);
     await expect(store.readStart('a', 0)).rejects.toThrow(/whole number from 1/);
+    for (const [offset, count] of [
+      [-1, 1],
+      [0, 0],
+      [0.5, 1],
+    ] as const) {
+      await expect(store.readRange('a', offset, count)).rejects.toThrow(/whole numbers/);
+    }
   });
 });

@@ -99,12 +99,42 @@ export function describeAppendSink(name: string, open: () => Promise<SinkUnderTe
       expect(await readRows([key])).toHaveLength(2);
     });
 
-    it('never changes a row', async () => {
+    it.each([1, 5])('never changes a row within generation %d', async (generation) => {
       const key = freshKey();
-      await sink.write(makeSource(), [makeRow(key, 1)]);
-      await sink.write(makeSource({ generation: 2 }), [makeRow(key, 1, { value: { name: 'z' } })]);
+      const source = makeSource({ generation });
+      await sink.write(source, [makeRow(key, 1)]);
+      const other = makeRow(key, 1, { value: { name: 'z' } });
+      expect(await sink.write(source, [other])).toEqual({ written: 0, skipped: 1 });
       const [row] = await readRows([key]);
-      expect(row).toMatchObject({ generation: 1, value: { name: key, count: 1 } });
+      expect(row).toMatchObject({ generation, value: { name: key, count: 1 } });
+    });
+
+    it('replaces the whole row of a lower generation, skips that of the same, and refuses to replace a higher one', async () => {
+      const key = freshKey();
+      const write = (generation: number, value: object) =>
+        sink.write(makeSource({ generation }), [makeRow(key, 1, { value })]);
+      await write(1, { name: 'first', note: 'old', tags: ['a'] });
+      expect(await write(3, { name: 'third', count: 3 })).toEqual({ written: 1, skipped: 0 });
+      expect(await write(3, { name: 'again' })).toEqual({ written: 0, skipped: 1 });
+      expect(await write(2, { name: 'second' })).toEqual({ written: 0, skipped: 1 });
+      expect(await write(1, { name: 'zombie' })).toEqual({ written: 0, skipped: 1 });
+      const rows = await readRows([key]);
+      expect(rows).toMatchObject([{ generation: 3 }]);
+      expect(rows[0]?.value).toEqual({ name: 'third', count: 3 });
+    });
+
+    it('tells rows apart of which some are there, in lower, the same and higher generations', async () => {
+      const key = freshKey();
+      const rows = Array.from({ length: 120 }, (_, at) => makeRow(key, at));
+      await sink.write(makeSource({ generation: 1 }), rows.slice(0, 30));
+      await sink.write(makeSource({ generation: 2 }), rows.slice(30, 60));
+      await sink.write(makeSource({ generation: 3 }), rows.slice(60, 90));
+      expect(await sink.write(makeSource({ generation: 2 }), rows)).toEqual({
+        written: 60,
+        skipped: 60,
+      });
+      const generations = (await readRows([key])).map(({ generation }) => generation);
+      expect(generations).toEqual(rows.map((_, at) => (at >= 60 && at < 90 ? 3 : 2)));
     });
 
     it('lands a row once for any number of writers at a time', async () => {

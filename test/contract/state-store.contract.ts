@@ -70,6 +70,12 @@ export function describeStateStore(name: string, open: () => Promise<StateStoreU
     const load = async (scope: StateScope, keys: readonly ItemKey[]) =>
       plain((await store.load(scope, keys)).values());
 
+    const scan = async (scope: StateScope, keyGroup: number) => {
+      const items: StoredItem[] = [];
+      for await (const item of store.scan(scope, keyGroup)) items.push(item);
+      return plain(items);
+    };
+
     it('gives back every field of an item as it was written', async () => {
       const scope = freshScope();
       const items = [
@@ -104,6 +110,47 @@ export function describeStateStore(name: string, open: () => Promise<StateStoreU
       ];
       expect(await create(scope, items)).toEqual(items.map(() => 'written'));
       expect(await load(scope, items)).toEqual(plain(items));
+    });
+
+    it('shows every acknowledged item of a key group, tombstones too, and no others', async () => {
+      const scope = freshScope();
+      const items = make(300);
+      await create(scope, items);
+      await create(scope, [makeItem({ key: 'gone', keyGroup: 3, states: undefined })]);
+      await create({ ...scope, generation: 2 }, [makeItem({ key: 'other', keyGroup: 3 })]);
+      const group = items.filter(({ keyGroup }) => keyGroup === 3);
+      expect(await scan(scope, 3)).toEqual(
+        plain([...group, makeItem({ key: 'gone', keyGroup: 3, states: undefined })]),
+      );
+      expect(await scan(scope, 30)).toEqual([]);
+      expect(await scan({ ...scope, operator: 'totals' }, 3)).toEqual([]);
+    });
+
+    it('looks through a key group that does not fit into one page', async () => {
+      const scope = freshScope();
+      const items = make(8).map((item, at) => ({
+        ...item,
+        keyGroup: 4,
+        states: new Uint8Array(300 * 1024).fill(at),
+      }));
+      for (const item of items) await create(scope, [item]);
+      const seen = new Map<string, number | undefined>();
+      for await (const { key, states } of store.scan(scope, 4)) seen.set(key, states?.[0]);
+      expect([...seen].sort()).toEqual(items.map(({ key }, at) => [key, at]));
+    });
+
+    it('removes items for good, whatever they hold', async () => {
+      const scope = freshScope();
+      const items = make(60);
+      await create(scope, items);
+      const other = { ...scope, generation: 2 };
+      await create(other, items);
+      await store.remove(scope, [...items.slice(0, 50), ...items.slice(0, 3)]);
+      await store.remove(scope, items.slice(0, 50));
+      await store.remove(scope, []);
+      expect(await load(scope, items)).toEqual(plain(items.slice(50)));
+      expect(await load(other, items)).toEqual(plain(items));
+      expect(await create(scope, items.slice(0, 1))).toEqual(['written']);
     });
 
     it('keeps an item of the largest size', async () => {

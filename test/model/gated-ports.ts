@@ -47,6 +47,16 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: Draw
         }
         return outcomes;
       },
+      scan: async function* (scope, keyGroup) {
+        for await (const item of state.scan(scope, keyGroup)) {
+          yield await read('state.scan', async () => item);
+        }
+      },
+      remove: async (scope, keys) => {
+        for (const one of keys) {
+          await write(`state.remove ${one.key}`, () => state.remove(scope, [one]));
+        }
+      },
       expireTombstones: (scope, tombstones) =>
         write('state.expire', () => state.expireTombstones(scope, tombstones)),
     },
@@ -60,6 +70,10 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: Draw
         return outcome === 'born' && draw('progress.bear') === 'reply-lost' ? 'exists' : outcome;
       },
       commitProgress: (...args) => write('progress.commit', () => control.commitProgress(...args)),
+      fenceProgress: (...args) => write('progress.fence', () => control.fenceProgress(...args)),
+      createProgress: (...args) => write('progress.create', () => control.createProgress(...args)),
+      readRegistry: (job) => read('registry.read', () => control.readRegistry(job)),
+      writeRegistry: (...args) => write('registry.write', () => control.writeRegistry(...args)),
       listChannels: (...args) => read('channels.list', () => control.listChannels(...args)),
       readSuspicion: (...args) => read('suspicion.read', () => control.readSuspicion(...args)),
       writeSuspicion: (...args) => write('suspicion.write', () => control.writeSuspicion(...args)),
@@ -85,6 +99,12 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: Draw
       create: (name, bytes) => write('object.create', () => objects.create(name, bytes)),
       read: (name) => read('object.read', () => objects.read(name)),
       readStart: (name, bytesMax) => read('object.start', () => objects.readStart(name, bytesMax)),
+      readRange: (...args) => read('object.range', () => objects.readRange(...args)),
+      remove: async (names) => {
+        for (const name of names) {
+          await write(`object.remove ${name}`, () => objects.remove([name]));
+        }
+      },
       list: (prefix) => objects.list(prefix),
     },
     reader: {

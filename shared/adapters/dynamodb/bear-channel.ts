@@ -6,7 +6,12 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Birth, BirthOutcome } from '../../ports/control-store.ts';
 import { defaultRetryPolicy, pauseAfter, type RetryPolicy } from '../system/backoff.ts';
-import { channelIsFinished, itemIsAbsent, jobIsOpen } from './condition-clauses.ts';
+import {
+  channelIsFinished,
+  itemIsAbsent,
+  jobIsOpen,
+  jobIsOpenToHold,
+} from './condition-clauses.ts';
 import type { TableAccess } from './conditional-write.ts';
 import { encodeChannel, encodeProgress } from './control-items.ts';
 import {
@@ -58,16 +63,21 @@ export async function bearChannel(
 
 /** In this order: the job, the new progress, its entry in the list, the parents. */
 function planBirth(table: string, birth: Birth): TransactWriteItem[] {
-  const { job, channel, progress, finishedParentIds } = birth;
+  const { job, channel, progress, finishedParentIds, hold } = birth;
   const { generation } = progress;
+  const isOpen = hold === undefined ? jobIsOpen : jobIsOpenToHold;
   return [
     {
       ConditionCheck: {
         TableName: table,
         Key: jobKey(job),
-        ConditionExpression: jobIsOpen.expression,
-        ExpressionAttributeNames: jobIsOpen.names,
-        ExpressionAttributeValues: bindValues([{ N: String(generation) }, { S: 'running' }]),
+        ConditionExpression: isOpen.expression,
+        ExpressionAttributeNames: isOpen.names,
+        ExpressionAttributeValues: bindValues([
+          { N: String(generation) },
+          { S: 'running' },
+          ...(hold === undefined ? [] : [{ S: hold }]),
+        ]),
       },
     },
     {

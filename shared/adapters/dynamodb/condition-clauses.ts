@@ -33,9 +33,28 @@ export const rowIsOlder: ConditionClause = {
   names: { '#generation': '_generation', '#order': '_order' },
 };
 
+/** R10: the row there is of a lower generation. Values: generation. */
+export const generationIsLower: ConditionClause = {
+  partiql: '"_generation"<?',
+  expression: '#generation < :c0',
+  names: { '#generation': '_generation' },
+};
+
+/** R10: the row is still the one that was read. Values: generation, id. */
+export const rowIsOf = {
+  expression: '#generation = :c0 AND #id = :c1',
+  names: { '#generation': '_generation', '#id': '_id' },
+} as const satisfies Omit<ConditionClause, 'partiql'>;
+
 /** A create never replaces. No values. In PartiQL, INSERT says the same. */
 export const itemIsAbsent = {
   expression: 'attribute_not_exists(#pk)',
+  names: { '#pk': 'pk' },
+} as const satisfies Omit<ConditionClause, 'partiql'>;
+
+/** A change never creates. No values. In PartiQL, UPDATE says the same. */
+export const itemIsPresent = {
+  expression: 'attribute_exists(#pk)',
   names: { '#pk': 'pk' },
 } as const satisfies Omit<ConditionClause, 'partiql'>;
 
@@ -61,6 +80,13 @@ export const progressIsAtStart = {
 export const jobIsOpen = {
   expression: '#generation = :c0 AND #status = :c1 AND attribute_not_exists(#hold)',
   names: { '#generation': 'generation', '#status': 'status', '#hold': 'hold' },
+} as const satisfies Omit<ConditionClause, 'partiql'>;
+
+/** P9: the job runs in this generation, and nothing holds it but this hold. Values: generation, 'running', hold. */
+export const jobIsOpenToHold = {
+  expression:
+    '#generation = :c0 AND #status = :c1 AND (attribute_not_exists(#hold) OR #hold.#id = :c2)',
+  names: { '#generation': 'generation', '#status': 'status', '#hold': 'hold', '#id': 'id' },
 } as const satisfies Omit<ConditionClause, 'partiql'>;
 
 /** P9: the channel has read its shard to the end. Values: true. */

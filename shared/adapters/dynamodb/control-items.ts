@@ -17,8 +17,9 @@ import type { Item, TableKey } from './table-keys.ts';
  * is undefined is absent.
  */
 
-interface JobRecord extends Omit<Job, 'operators'> {
-  readonly operators: readonly string[];
+interface JobRecord extends Omit<Job, 'timeline'> {
+  /** Absent from items of before there were restores. */
+  readonly timeline: Job['timeline'] | undefined;
 }
 
 interface ProgressRecord {
@@ -65,9 +66,18 @@ export function encodeJob(key: TableKey, job: Job): Item {
 }
 
 export function decodeJob(item: Item): Job {
-  const { name, version, generation, status, maxParallelism, operators, hold } =
+  const { name, version, generation, status, maxParallelism, operators, hold, timeline } =
     decode<JobRecord>(item);
-  return { name, version, generation, status, maxParallelism, operators, hold };
+  return {
+    name,
+    version,
+    generation,
+    status,
+    maxParallelism,
+    operators,
+    hold: hold && { ...hold, undo: hold.undo },
+    timeline: timeline ?? [],
+  };
 }
 
 export function encodeProgress(key: TableKey, progress: Progress): Item {

@@ -16,6 +16,8 @@ import {
   encodeProgress,
   encodeSuspicion,
 } from './control-items.ts';
+import { createProgress } from './create-progress.ts';
+import { fenceProgress } from './fence-progress.ts';
 import {
   classifyError,
   failureError,
@@ -24,11 +26,13 @@ import {
   mapDynamodbError,
 } from './map-error.ts';
 import { queryItems } from './query-items.ts';
+import { decodeRegistry, encodeRegistry } from './registry-item.ts';
 import { bindValues } from './single-writes.ts';
 import {
   channelListPartition,
   jobKey,
   progressKey,
+  registryKey,
   suspicionKey,
   type Item,
   type TableKey,
@@ -36,7 +40,7 @@ import {
 
 type ControlAccess = Omit<TableAccess, 'writeMode'>;
 
-/** Job, progress and suspicion in a DynamoDB table. */
+/** Job, progress, registry and suspicion in a DynamoDB table. */
 export function createDynamodbControlStore(access: ControlAccess): ControlStore {
   const store: ControlStore = {
     async readJob(job) {
@@ -83,7 +87,21 @@ export function createDynamodbControlStore(access: ControlAccess): ControlStore 
         : swapItem(access, item, progressIsFrom, [...values, { S: formatPosition(from) }]);
     },
 
+    fenceProgress: (job, generation, channel, fence) =>
+      fenceProgress(access, progressKey(job, generation, channel), fence),
+
+    createProgress: (job, channel, progress) => createProgress(access, job, channel, progress),
+
     listChannels: (job, generation) => listChannels(access, job, generation),
+
+    async readRegistry(job) {
+      const item = await readItem(access, registryKey(job));
+      return item && decodeRegistry(job, item);
+    },
+
+    async writeRegistry(job, next) {
+      return swapVersion(access, encodeRegistry(registryKey(job), job, next), next.version);
+    },
 
     async readSuspicion(job, generation, channel) {
       const item = await readItem(access, suspicionKey(job, generation, channel));
@@ -92,9 +110,7 @@ export function createDynamodbControlStore(access: ControlAccess): ControlStore 
 
     async writeSuspicion(job, generation, channel, next) {
       const item = encodeSuspicion(suspicionKey(job, generation, channel), next);
-      return next.version === 1
-        ? swapItem(access, item, itemIsAbsent, [])
-        : swapItem(access, item, versionIs, [number(next.version - 1)]);
+      return swapVersion(access, item, next.version);
     },
   };
   return store;
@@ -113,6 +129,13 @@ async function readItem(access: ControlAccess, key: TableKey): Promise<Item | un
   } catch (error) {
     throw mapDynamodbError(error, `read ${key.sk.S} ${key.pk.S} from table ${table}`);
   }
+}
+
+/** Puts an item where the one there has the version before; version 1 where there is none. */
+function swapVersion(access: ControlAccess, item: Item, version: number): Promise<CommitOutcome> {
+  return version === 1
+    ? swapItem(access, item, itemIsAbsent, [])
+    : swapItem(access, item, versionIs, [number(version - 1)]);
 }
 
 /** Puts an item where its condition holds. A lost reply is a conflict: the caller reads what came of it. */

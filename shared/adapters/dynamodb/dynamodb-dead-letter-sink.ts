@@ -2,11 +2,12 @@ import { emissionOrder } from '../../core/emission.ts';
 import { HoldfastError } from '../../core/errors.ts';
 import type { Position } from '../../core/position.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
-import type { Sink, SinkRow, SinkSource } from '../../ports/sink.ts';
-import { createRows } from './append-rows.ts';
+import type { Sink, SinkRow, SinkSource, SinkTable } from '../../ports/sink.ts';
+import { createRowCreator } from './append-rows.ts';
 import type { TableAccess } from './conditional-write.ts';
 import { createConditionalWriter } from './conditional-writer.ts';
 import { provenanceOf } from './sink-row.ts';
+import { createDynamodbSinkTable } from './sink-table.ts';
 import { deadLetterPartition, deadLetterSort, tableKey, type Item } from './table-keys.ts';
 
 export interface DeadLetterSinkOptions extends TableAccess {
@@ -36,17 +37,24 @@ const objectsInFlightMax = 8;
  * row has `reason`, `message`, `partitionKey`, `arrivalMs` and the record's `data`, or `dataObject`, the name of the object
  * that holds it.
  */
-export function createDynamodbDeadLetterSink(options: DeadLetterSinkOptions): Sink {
+export function createDynamodbDeadLetterSink(options: DeadLetterSinkOptions): Sink & SinkTable {
   const { table, objects } = options;
-  const writer = createConditionalWriter(options);
+  const createRows = createRowCreator(options, createConditionalWriter(options), {
+    removable: ['data', 'dataObject'],
+    doing: `write dead letters to table ${table}`,
+  });
 
   return {
+    ...createDynamodbSinkTable(options, 'append', 'partitionKey'),
+
     async write(source, rows) {
       const letters = rows.map((row) => encodeLetter(source, row));
       // The data first: a row never names an object that is not there.
       await createObjects(objects, letters);
-      const items = letters.map(({ item }) => item);
-      return createRows(writer, items, `write dead letters to table ${table}`);
+      return createRows(
+        source.generation,
+        letters.map(({ item }) => item),
+      );
     },
   };
 }

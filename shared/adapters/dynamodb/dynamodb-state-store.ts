@@ -1,17 +1,14 @@
-import { BatchGetItemCommand, type BatchGetItemCommandOutput } from '@aws-sdk/client-dynamodb';
 import { HoldfastError } from '../../core/errors.ts';
 import type { StoredItem } from '../../core/stored-item.ts';
 import type { ItemKey, ItemWrite, StateStore } from '../../ports/state-store.ts';
+import { readItems } from './batch-reads.ts';
+import { sendBatchWrites } from './batch-writes.ts';
 import { isTombstoneOfVersion, versionIsSeen } from './condition-clauses.ts';
 import type { ConditionalWrite, ReplaceRule, TableAccess } from './conditional-write.ts';
 import { createConditionalWriter } from './conditional-writer.ts';
-import { classifyError, failureError, mapDynamodbError } from './map-error.ts';
-import { sendInRounds } from './send-rounds.ts';
+import { queryItems } from './query-items.ts';
 import { decodeStateItem, encodeStateItem, optionalStateAttributes } from './state-item.ts';
 import { statePartitionPrefix, tableKey, type Item, type TableKey } from './table-keys.ts';
-
-/** How many keys one request may ask for. */
-const keysMax = 100;
 
 const stateRule: ReplaceRule = { condition: versionIsSeen, removable: optionalStateAttributes };
 
@@ -27,7 +24,8 @@ export function createDynamodbStateStore(access: TableAccess): StateStore {
         const decoded = decodeStateItem(item);
         items.set(decoded.key, decoded);
       };
-      await readItems(access, placesOf(prefix, keys), found);
+      const doing = `load state from table ${access.table}`;
+      await readItems(access, placesOf(prefix, keys), { doing }, found);
       return items;
     },
 
@@ -39,6 +37,22 @@ export function createDynamodbStateStore(access: TableAccess): StateStore {
         { doing: `write state to table ${access.table}`, onUnknown: 'report' },
       );
       return results.map((result) => (result === 'done' ? 'written' : 'conflict'));
+    },
+
+    async *scan(scope, keyGroup) {
+      const query = {
+        partition: statePartitionPrefix(scope) + keyGroup,
+        doing: `look through key group ${keyGroup} of operator ${scope.operator}`,
+      };
+      for await (const item of queryItems(access, query)) yield decodeStateItem(item);
+    },
+
+    async remove(scope, keys) {
+      const deletes = placesOf(statePartitionPrefix(scope), keys).map((Key) => ({
+        DeleteRequest: { Key },
+      }));
+      const doing = `remove state from table ${access.table}`;
+      await sendBatchWrites(access, deletes, { doing, things: 'items' });
     },
 
     async expireTombstones(scope, tombstones) {
@@ -87,47 +101,4 @@ function assertDistinct(writes: readonly ItemWrite[]): void {
     'internal',
     `a call writes ${writes.length} items of ${keys.size} keys; a key must occur once in a unit (P5)`,
   );
-}
-
-async function readItems(
-  { client, table, system, retryPolicy }: TableAccess,
-  places: readonly TableKey[],
-  found: (item: Item) => void,
-): Promise<void> {
-  const doing = `load state from table ${table}`;
-
-  const send = async (numbers: readonly number[]): Promise<readonly number[]> => {
-    const keys = numbers.map((number) => places[number]!);
-    let reply: BatchGetItemCommandOutput;
-    try {
-      reply = await client.send(
-        new BatchGetItemCommand({
-          RequestItems: { [table]: { Keys: keys, ConsistentRead: true } },
-        }),
-      );
-    } catch (error) {
-      const failure = classifyError(error);
-      if (failure === 'throttled' || failure === 'unknown-reply') return numbers;
-      throw mapDynamodbError(error, doing);
-    }
-    for (const item of reply.Responses?.[table] ?? []) found(item);
-    const rest = reply.UnprocessedKeys?.[table]?.Keys ?? [];
-    if (rest.length === 0) return [];
-    const names = new Set(rest.map(nameOf));
-    return numbers.filter((number) => names.has(nameOf(places[number]!)));
-  };
-
-  await sendInRounds({
-    system,
-    policy: retryPolicy,
-    count: places.length,
-    requestSize: keysMax,
-    send,
-    giveUp: (unsettled) =>
-      failureError('throttled', doing, `${unsettled} of ${places.length} keys were not served`),
-  });
-}
-
-function nameOf(key: Item): string {
-  return `${key['pk']?.S} ${key['sk']?.S}`;
 }

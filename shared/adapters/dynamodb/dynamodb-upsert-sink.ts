@@ -1,15 +1,12 @@
 import { emissionOrder } from '../../core/emission.ts';
-import type { Sink, SinkRow, SinkSource } from '../../ports/sink.ts';
+import type { Sink, SinkRow, SinkSource, SinkTable } from '../../ports/sink.ts';
 import { rowIsOlder } from './condition-clauses.ts';
-import type {
-  ConditionalWrite,
-  ConditionalWriter,
-  ReplaceRule,
-  TableAccess,
-} from './conditional-write.ts';
+import type { TableAccess } from './conditional-write.ts';
 import { createConditionalWriter } from './conditional-writer.ts';
+import { landRows, type LandingRule } from './land-rows.ts';
 import { encodeColumns } from './row-attributes.ts';
 import { assertColumns, fitWriteMode, provenanceOf } from './sink-row.ts';
+import { createDynamodbSinkTable } from './sink-table.ts';
 import { tableKey, type Item } from './table-keys.ts';
 
 export interface UpsertSinkOptions extends TableAccess {
@@ -21,19 +18,41 @@ export interface UpsertSinkOptions extends TableAccess {
  * A materialised view: `pk` is the operator's key, `sk` the row's name under it. The newest output stays, by generation
  * and order. A removed row stays as one with `_deleted` and no columns, so that an older output cannot bring it back.
  */
-export function createDynamodbUpsertSink(options: UpsertSinkOptions): Sink {
+export function createDynamodbUpsertSink(options: UpsertSinkOptions): Sink & SinkTable {
   const { table, columns } = options;
   assertColumns(table, columns);
   const writer = createConditionalWriter(fitWriteMode(options, columns));
-  const rule: ReplaceRule = { condition: rowIsOlder, removable: [...columns, '_deleted'] };
+  const rule: LandingRule = {
+    replace: { condition: rowIsOlder, removable: [...columns, '_deleted'] },
+    values: ({ _generation, _order }) => [_generation!, _generation!, _order!],
+    isOlder,
+    compared: ['_generation', '_order'],
+    // Mostly the row is there, and older.
+    tries: ['replace', 'create'],
+  };
+  const landing = { access: options, writer, rule, doing: `write rows to sink table ${table}` };
 
   return {
+    ...createDynamodbSinkTable(options, 'upsert'),
+
     async write(source, rows) {
       const items = newestRows(rows).map((row) => encodeRow(source, row, columns));
-      const written = await upsert(writer, items, rule, `write rows to sink table ${table}`);
+      const { written } = await landRows(landing, items);
+      // Of several outputs of one row the others were overtaken.
       return { written, skipped: rows.length - written };
     },
   };
+}
+
+/** As DynamoDB judges {@link rowIsOlder}: texts by their UTF-8 bytes. */
+function isOlder(there: Item, item: Item): boolean {
+  const generations = Number(there['_generation']?.N) - Number(item['_generation']?.N);
+  if (generations !== 0) return generations < 0;
+  return Buffer.compare(orderOf(there), orderOf(item)) < 0;
+}
+
+function orderOf(row: Item): Buffer {
+  return Buffer.from(row['_order']?.S ?? '');
 }
 
 /** Of several outputs of one row only the newest is written: it would replace the others at once. */
@@ -57,31 +76,4 @@ function encodeRow(source: SinkSource, row: SinkRow, columns: readonly string[])
   };
   if (emission.value === null) return { ...item, _deleted: { BOOL: true } };
   return { ...item, ...encodeColumns(emission.value, columns) };
-}
-
-/**
- * Replaces older rows; what is refused is either newer or not there: creates it; where somebody else did so in between,
- * replaces that if it is older. Rows are never removed, so a second refusal means that the row there is not older.
- *
- * @returns how many rows were written
- */
-async function upsert(
-  writer: ConditionalWriter,
-  items: readonly Item[],
-  rule: ReplaceRule,
-  doing: string,
-): Promise<number> {
-  const replace = (item: Item): ConditionalWrite => {
-    const generation = item['_generation']!;
-    return { kind: 'replace', item, rule, values: [generation, generation, item['_order']!] };
-  };
-  const create = (item: Item): ConditionalWrite => ({ kind: 'create', item });
-
-  let open = items;
-  for (const write of [replace, create, replace]) {
-    const results = await writer.write(open.map(write), { doing, onUnknown: 'resend' });
-    open = open.filter((_, at) => results[at] !== 'done');
-    if (open.length === 0) break;
-  }
-  return items.length - open.length;
 }

@@ -1,6 +1,6 @@
-import { formatPosition } from '../../core/position.ts';
+import { formatPosition, parsePosition } from '../../core/position.ts';
 import { HoldfastError } from '../../core/errors.ts';
-import type { SinkRow, SinkSource } from '../../ports/sink.ts';
+import type { PlacedRow, SinkRow, SinkSource } from '../../ports/sink.ts';
 import type { TableAccess } from './conditional-write.ts';
 import { statementCharactersMax } from './statement-text.ts';
 import type { Item } from './table-keys.ts';
@@ -13,6 +13,24 @@ export function provenanceOf(source: SinkSource, { id, emission }: SinkRow): Ite
     _generation: { N: String(source.generation) },
     _channel: { S: source.channel },
     _position: { S: formatPosition(emission.position) },
+  };
+}
+
+/** What {@link readProvenance} has to be given of a row. */
+export const provenanceAttributes = ['_id', '_generation', '_channel', '_position'] as const;
+
+/** Reads what {@link provenanceOf} wrote; undefined for an item that no sink has written. */
+export function readProvenance(
+  item: Item,
+): Pick<PlacedRow, 'id' | 'generation' | 'channel' | 'position'> | undefined {
+  const [id, generation, channel, position] = provenanceAttributes.map((name) => item[name]);
+  if (id?.S === undefined || channel?.S === undefined || position?.S === undefined)
+    return undefined;
+  return {
+    id: id.S,
+    generation: Number(generation?.N),
+    channel: channel.S,
+    position: parsePosition(position.S),
   };
 }
 

@@ -79,6 +79,11 @@ export function jobKey(job: string): TableKey {
   return tableKey(`job#${named(job)}`, 'job');
 }
 
+/** Beside the job's own item. */
+export function registryKey(job: string): TableKey {
+  return tableKey(`job#${named(job)}`, 'registry');
+}
+
 /** Each channel has a partition of its own: a thousand shards that commit every second must not meet in one. */
 export function progressKey(job: string, generation: number, channel: Channel): TableKey {
   return tableKey(channelPartition(job, generation, channel), 'progress');

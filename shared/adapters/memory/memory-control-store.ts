@@ -2,6 +2,7 @@ import { channelId, type Channel } from '../../core/channel.ts';
 import { HoldfastError } from '../../core/errors.ts';
 import { comparePositions, type Position } from '../../core/position.ts';
 import type { Progress } from '../../core/progress.ts';
+import type { Registry } from '../../core/registry.ts';
 import type { Birth, ControlStore, Job, Suspicion } from '../../ports/control-store.ts';
 
 /** The progress of one channel in one generation. */
@@ -22,19 +23,30 @@ interface ControlItems {
   readonly jobs: Map<string, Job>;
   readonly progressRows: Map<string, MemoryProgressRow>;
   readonly suspicions: Map<string, Suspicion>;
+  readonly registries: Map<string, Registry>;
 }
 
-/** Job, progress and suspicion in memory. Nothing that it takes or gives is shared with the caller. */
+/** Job, progress, registry and suspicion in memory. Nothing that it takes or gives is shared with the caller. */
 export function createMemoryControlStore(): MemoryControlStore {
-  return storeOver({ jobs: new Map(), progressRows: new Map(), suspicions: new Map() });
+  return storeOver({
+    jobs: new Map(),
+    progressRows: new Map(),
+    suspicions: new Map(),
+    registries: new Map(),
+  });
 }
 
 function storeOver(items: ControlItems): MemoryControlStore {
-  const { jobs, progressRows, suspicions } = items;
+  const { jobs, progressRows, suspicions, registries } = items;
 
-  const judgeBirth = ({ job: name, channel, progress, finishedParentIds }: Birth) => {
+  const store = (job: string, channel: Channel, progress: Progress): void => {
+    const name = nameOf(job, progress.generation, channel);
+    progressRows.set(name, structuredClone({ job, channel, progress }));
+  };
+
+  const judgeBirth = ({ job: name, channel, progress, finishedParentIds, hold }: Birth) => {
     const job = jobs.get(name);
-    const isOpen = job?.status === 'running' && job.hold === undefined;
+    const isOpen = job?.status === 'running' && (job.hold === undefined || job.hold.id === hold);
     if (!isOpen || job.generation !== progress.generation) return 'job-changed';
     if (progressRows.has(nameOf(name, progress.generation, channel))) return 'exists';
     const areFinished = finishedParentIds.every((shardId) => {
@@ -68,13 +80,7 @@ function storeOver(items: ControlItems): MemoryControlStore {
 
     async bear(birth) {
       const outcome = judgeBirth(birth);
-      if (outcome === 'born') {
-        const { job, channel, progress } = birth;
-        progressRows.set(
-          nameOf(job, progress.generation, channel),
-          structuredClone({ job, channel, progress }),
-        );
-      }
+      if (outcome === 'born') store(birth.job, birth.channel, birth.progress);
       return outcome;
     },
 
@@ -83,14 +89,38 @@ function storeOver(items: ControlItems): MemoryControlStore {
       const current = progressRows.get(name)?.progress;
       if (current === undefined || current.version !== next.version - 1) return 'conflict';
       if (!areSame(current.position, from)) return 'conflict';
-      progressRows.set(name, structuredClone({ job, channel, progress: next }));
+      store(job, channel, next);
       return 'committed';
+    },
+
+    async fenceProgress(job, generation, channel, fence) {
+      const name = nameOf(job, generation, channel);
+      const current = progressRows.get(name)?.progress;
+      if (current === undefined) return undefined;
+      store(job, channel, { ...current, version: current.version + 1, fence });
+      return structuredClone(progressRows.get(name)?.progress);
+    },
+
+    async createProgress(job, channel, progress) {
+      if (progressRows.has(nameOf(job, progress.generation, channel))) return 'exists';
+      store(job, channel, progress);
+      return 'created';
     },
 
     async listChannels(job, generation) {
       return sorted(progressRows)
         .filter((row) => row.job === job && row.progress.generation === generation)
         .map((row) => structuredClone(row.channel));
+    },
+
+    async readRegistry(job) {
+      return structuredClone(registries.get(job));
+    },
+
+    async writeRegistry(job, next) {
+      if ((registries.get(job)?.version ?? 0) !== next.version - 1) return 'conflict';
+      registries.set(job, structuredClone(next));
+      return 'committed';
     },
 
     async readSuspicion(job, generation, channel) {

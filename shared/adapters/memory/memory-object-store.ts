@@ -3,8 +3,8 @@ import type { ObjectStore } from '../../ports/object-store.ts';
 export interface MemoryObjectStore extends ObjectStore {
   /** Copies of all objects, by name, in alphabetical order. */
   objects(): Map<string, Uint8Array>;
-  /** Takes an object away, as garbage collection or an accident would. */
-  remove(name: string): void;
+  /** Takes an object away at once, as an accident would. */
+  lose(name: string): void;
   /** A store of its own that begins with everything that is in this one. */
   copy(): MemoryObjectStore;
 }
@@ -34,6 +34,15 @@ function storeOver(objects: Map<string, Uint8Array>): MemoryObjectStore {
       return bytes === undefined ? undefined : copyBytes(bytes.subarray(0, bytesMax));
     },
 
+    async readRange(name, offset, bytes) {
+      const object = objects.get(name);
+      return object === undefined ? undefined : copyBytes(object.subarray(offset, offset + bytes));
+    },
+
+    async remove(removed) {
+      for (const name of removed) objects.delete(name);
+    },
+
     async *list(prefix) {
       for (const name of names()) if (name.startsWith(prefix)) yield name;
     },
@@ -42,7 +51,7 @@ function storeOver(objects: Map<string, Uint8Array>): MemoryObjectStore {
       return new Map(names().map((name) => [name, copyBytes(objects.get(name)!)]));
     },
 
-    remove(name) {
+    lose(name) {
       objects.delete(name);
     },
 

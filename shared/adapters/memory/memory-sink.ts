@@ -1,7 +1,7 @@
 import { emissionOrder } from '../../core/emission.ts';
 import type { Position } from '../../core/position.ts';
 import type { DeliveryGuarantee } from '../../operator/sink.ts';
-import type { Sink, SinkRow, SinkSource } from '../../ports/sink.ts';
+import type { PlacedRow, Sink, SinkRow, SinkSource, SinkTable } from '../../ports/sink.ts';
 
 /** A row as a sink's table holds it. */
 export interface MemorySinkRow {
@@ -17,7 +17,7 @@ export interface MemorySinkRow {
   readonly value: unknown;
 }
 
-export interface MemorySink extends Sink {
+export interface MemorySink extends Sink, SinkTable {
   /** Copies of all rows, in order of key, row, origin and position; removed upsert rows are left out. */
   rows(): MemorySinkRow[];
   /** Copies of the rows that say that an upsert row was removed. */
@@ -35,21 +35,28 @@ export interface MemoryAppendSinkOptions {
   readonly idOf?: (row: SinkRow) => string;
 }
 
-/** Rows that are never changed: each lands once, or with `at-least-once` as often as it is written. */
+/**
+ * Rows that no later attempt changes: each lands once, or with `at-least-once` as often as it is written. Only a higher
+ * generation replaces one (R10).
+ */
 export function createMemoryAppendSink(options: MemoryAppendSinkOptions = {}): MemorySink {
   const table = new Map<string, MemorySinkRow>();
   const { idOf } = options;
   const isOnce = options.delivery !== 'at-least-once';
+  let attempts = 0;
 
   return {
+    kind: 'append',
     async write(source, rows) {
       let written = 0;
       for (const row of rows) {
         const order = emissionOrder(row.emission);
+        attempts += 1;
         const id = idOf?.(row);
         const place = [row.key, source.origin, id ?? order];
-        const name = JSON.stringify(isOnce ? place : [...place, table.size]);
-        if (table.has(name)) continue;
+        const name = JSON.stringify(isOnce ? place : [...place, attempts]);
+        const there = table.get(name);
+        if (there !== undefined && there.source.generation >= source.generation) continue;
         table.set(name, makeRow(source, id === undefined ? row : { ...row, id }, order));
         written += 1;
       }
@@ -64,6 +71,8 @@ export function createMemoryUpsertSink(): MemorySink {
   const table = new Map<string, MemorySinkRow>();
 
   return {
+    kind: 'upsert',
+
     async write(source, rows) {
       const touched = new Set<string>();
       for (const row of rows) {
@@ -91,13 +100,38 @@ function makeRow(source: SinkSource, { emission, key, id }: SinkRow, order: stri
   return structuredClone({ key, row, id, order, position, source, value });
 }
 
-function exposeRows(table: ReadonlyMap<string, MemorySinkRow>) {
+function exposeRows(table: Map<string, MemorySinkRow>) {
   const select = (isRemoved: boolean): MemorySinkRow[] =>
     [...table.values()]
       .filter(({ value }) => (value === null) === isRemoved)
       .sort(compareRows)
       .map((row) => structuredClone(row));
-  return { rows: () => select(false), removedRows: () => select(true) };
+  return {
+    rows: () => select(false),
+    removedRows: () => select(true),
+
+    async *scan(): AsyncIterable<PlacedRow> {
+      for (const name of [...table.keys()]) {
+        const there = table.get(name);
+        if (there === undefined) continue;
+        const { key, row, id, position, source } = there;
+        const { generation, channel } = source;
+        yield structuredClone({ key, row, id, generation, channel, position, place: name });
+      }
+    },
+
+    async remove(rows: readonly PlacedRow[]): Promise<number> {
+      let removed = 0;
+      for (const { place, generation, id } of rows) {
+        const name = place as string;
+        const there = table.get(name);
+        if (there?.source.generation !== generation || there.id !== id) continue;
+        table.delete(name);
+        removed += 1;
+      }
+      return removed;
+    },
+  };
 }
 
 function compareRows(a: MemorySinkRow, b: MemorySinkRow): number {

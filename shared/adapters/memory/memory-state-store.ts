@@ -64,6 +64,18 @@ function storeOver(partitions: Map<string, Map<string, MemoryStateRow>>): Memory
       return writes.map((write) => writeOne(scope, write));
     },
 
+    async *scan(scope, keyGroup) {
+      const partition = partitionOf(scope, keyGroup);
+      for (const key of [...partition.keys()]) {
+        const row = partition.get(key);
+        if (row !== undefined) yield copyItem(row.item);
+      }
+    },
+
+    async remove(scope, keys) {
+      for (const { key, keyGroup } of keys) partitionOf(scope, keyGroup).delete(key);
+    },
+
     async expireTombstones(scope, tombstones) {
       for (const { key, keyGroup, version, expiresAtSeconds } of tombstones) {
         const partition = partitionOf(scope, keyGroup);

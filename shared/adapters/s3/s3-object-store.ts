@@ -1,7 +1,9 @@
 import {
+  DeleteObjectsCommand,
   GetObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
+  type _Error as S3DeleteError,
   type GetObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3';
@@ -20,6 +22,9 @@ export interface S3ObjectStoreOptions {
   /** How long requests without success are tried again. */
   readonly retryPolicy?: RetryPolicy;
 }
+
+/** How many objects one request may delete. */
+const deletesMax = 1_000;
 
 /** Objects in an S3 bucket. */
 export function createS3ObjectStore(options: S3ObjectStoreOptions): ObjectStore {
@@ -54,9 +59,28 @@ export function createS3ObjectStore(options: S3ObjectStoreOptions): ObjectStore 
     } catch (error) {
       const failure = classifyS3Error(error);
       if (failure === 'absent') return undefined;
-      // The first bytes of an object without any.
+      // The object ends before the range.
       if (failure === 'empty-range') return new Uint8Array();
       throw mapS3Error(error, `read object ${prefix}${name} of bucket ${bucket}`);
+    }
+  };
+
+  const removeSome = async (names: readonly string[]): Promise<void> => {
+    let open = names.map((name) => ({ Key: prefix + name }));
+    try {
+      await attempt(async () => {
+        const Delete = { Objects: open, Quiet: true };
+        const reply = await client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete }));
+        const refused = (reply.Errors ?? []).filter(({ Code }) => Code !== 'NoSuchKey');
+        if (refused.length === 0) return;
+        // What was deleted meanwhile may be asked for again: deleting nothing succeeds.
+        if (refused.every(({ Key }) => Key !== undefined)) {
+          open = refused.map(({ Key }) => ({ Key: Key! }));
+        }
+        throw refusalOf(refused);
+      });
+    } catch (error) {
+      throw mapS3Error(error, `delete ${open.length} objects of bucket ${bucket}`);
     }
   };
 
@@ -93,6 +117,22 @@ export function createS3ObjectStore(options: S3ObjectStoreOptions): ObjectStore 
       return get(name, { Range: `bytes=0-${bytesMax - 1}` });
     },
 
+    async readRange(name, offset, bytes) {
+      if (!Number.isInteger(offset) || offset < 0 || !Number.isInteger(bytes) || bytes < 1) {
+        throw new HoldfastError(
+          'internal',
+          `${bytes} bytes of object ${name} from ${offset} on were asked for; expected whole numbers, from 1 and from 0`,
+        );
+      }
+      return get(name, { Range: `bytes=${offset}-${offset + bytes - 1}` });
+    },
+
+    async remove(names) {
+      for (let at = 0; at < names.length; at += deletesMax) {
+        await removeSome(names.slice(at, at + deletesMax));
+      }
+    },
+
     async *list(namePrefix) {
       let token: string | undefined;
       do {
@@ -111,4 +151,12 @@ export function createS3ObjectStore(options: S3ObjectStoreOptions): ObjectStore 
       } while (token !== undefined);
     },
   };
+}
+
+/** The error of objects that were not deleted, as the SDK throws one for a whole request; what passes is told last. */
+function refusalOf(refused: readonly S3DeleteError[]): Error {
+  const errors = refused.map(({ Key, Code, Message }) =>
+    Object.assign(new Error(`${Key}: ${Message}`), { name: Code ?? 'InternalError' }),
+  );
+  return errors.find((error) => classifyS3Error(error) !== 'passing') ?? errors[0]!;
 }

@@ -90,6 +90,7 @@ function gateRuntime(runtime: OperatorRuntime, run: Run, gate: Gate): OperatorRu
   return {
     ...runtime,
     state: {
+      ...state,
       load: (...args) => run(() => state.load(...args)),
       write: (...args) => gate('states', () => state.write(...args)),
       expireTombstones: (...args) => run(() => state.expireTombstones(...args)),

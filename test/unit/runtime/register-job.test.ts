@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryControlStore } from '../../../shared/adapters/memory/memory-control-store.ts';
 import { createMemoryObjectStore } from '../../../shared/adapters/memory/memory-object-store.ts';
-import type { ControlStore, Job } from '../../../shared/ports/control-store.ts';
+import type { ControlStore, Hold, Job } from '../../../shared/ports/control-store.ts';
 import type { ObjectStore } from '../../../shared/ports/object-store.ts';
 import { jobMarkerName } from '../../../shared/runtime/object-names.ts';
 import { registerJob, type JobRequest } from '../../../shared/runtime/register-job.ts';
@@ -16,6 +16,7 @@ const running: Job = {
   maxParallelism: 128,
   operators: ['tally'],
   hold: undefined,
+  timeline: [],
 };
 
 const createStores = () => ({
@@ -42,10 +43,19 @@ describe('registerJob', () => {
     expect(objects.objects().size).toBe(1);
   });
 
-  it('brings the operators up to a new deployment, and keeps generation and hold', async () => {
+  it('brings the operators up to a new deployment, and keeps generation, hold and timeline', async () => {
     const { control, objects } = createStores();
     await registerJob(control, objects, request);
-    const held = { ...running, version: 3, generation: 4, hold: 'restore-1' };
+    const hold: Hold = {
+      id: '5f',
+      kind: 'restore',
+      owner: 'rollback',
+      sinceMs: 1,
+      isFlipped: false,
+      undo: undefined,
+    };
+    const timeline = [{ generation: 4, parent: 1, manifest: 'm' }];
+    const held: Job = { ...running, version: 3, generation: 4, hold, timeline };
     await control.replaceJob(held, 2);
     const operators = ['tally', 'alerts'];
     expect(await registerJob(control, objects, { ...request, operators })).toEqual({
@@ -58,7 +68,7 @@ describe('registerJob', () => {
   it('writes the marker again where it was lost and the item was not', async () => {
     const { control, objects } = createStores();
     await registerJob(control, objects, request);
-    objects.remove(jobMarkerName('demo'));
+    objects.lose(jobMarkerName('demo'));
     await registerJob(control, objects, request);
     expect([...objects.objects().keys()]).toEqual(['jobs/demo/job.json']);
   });

@@ -2,14 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import {
+  decodeJob,
   decodeProgress,
+  encodeJob,
   encodeProgress,
 } from '../../../../shared/adapters/dynamodb/control-items.ts';
 import { packFloors, unpackFloors } from '../../../../shared/adapters/dynamodb/floor-bytes.ts';
 import { tableKey, type Item } from '../../../../shared/adapters/dynamodb/table-keys.ts';
 import { endOfFiring } from '../../../../shared/core/position.ts';
 import { floorsMax, type WatermarkFloor } from '../../../../shared/core/watermark.ts';
-import { makeProgress } from '../../../contract/control-store.contract.ts';
+import { makeHold, makeJob, makeProgress } from '../../../contract/control-store.contract.ts';
 
 const key = tableKey('p', 'progress');
 const step = { keyHash: 'a'.repeat(32), key: 'k', time: 5, name: 'e:x' };
@@ -20,6 +22,36 @@ function bytesOf(item: Item): number {
     0,
   );
 }
+
+// A contract: conditions name these attributes, and items of released versions have them.
+describe('job items', () => {
+  it('hold the hold as a map, whose id conditions compare, and none where there is none', () => {
+    const hold = makeHold('h1', { sinceMs: 5 });
+    expect(encodeJob(key, makeJob({ hold }))['hold']).toEqual({
+      M: {
+        id: { S: 'h1' },
+        kind: { S: 'restore' },
+        owner: { S: 'rollback' },
+        sinceMs: { N: '5' },
+        isFlipped: { BOOL: false },
+      },
+    });
+    const flipped = makeJob({ hold: { ...hold, isFlipped: true, undo: 'u' } });
+    expect(encodeJob(key, flipped)['hold']?.M).toMatchObject({
+      isFlipped: { BOOL: true },
+      undo: { S: 'u' },
+    });
+    expect(decodeJob(encodeJob(key, flipped))).toEqual(flipped);
+    expect(encodeJob(key, makeJob())).not.toHaveProperty('hold');
+  });
+
+  it('have no timeline where they come from before there were restores', () => {
+    const job = makeJob();
+    const { timeline, ...old } = encodeJob(key, job);
+    expect(timeline).toEqual({ L: [] });
+    expect(decodeJob(old)).toEqual(job);
+  });
+});
 
 // A contract: items of released versions have these attributes.
 describe('progress items', () => {
@@ -62,8 +94,9 @@ describe('progress items', () => {
       timeRules: 'event time 1',
     });
     const { we, wa, ee, ea, floors, firing, timeRules, ...old } = encodeProgress(key, full);
-    for (const attribute of [we, wa, ee, ea, floors, firing, timeRules])
+    for (const attribute of [we, wa, ee, ea, floors, firing, timeRules]) {
       expect(attribute).toBeDefined();
+    }
     expect(decodeProgress(old)).toEqual(makeProgress());
     expect(encodeProgress(key, makeProgress())).toEqual(old);
   });

@@ -11,6 +11,7 @@ import { createMemoryStateStore } from '../../../../shared/adapters/memory/memor
 import { createMemorySystem } from '../../../../shared/adapters/memory/memory-system.ts';
 import { createMemoryTelemetry } from '../../../../shared/adapters/memory/memory-telemetry.ts';
 import { zeroCounters } from '../../../../shared/ports/telemetry.ts';
+import type { PlacedRow } from '../../../../shared/ports/sink.ts';
 import { makeChannel, makeJob, makeProgress } from '../../../contract/control-store.contract.ts';
 import { makeHint, sorted } from '../../../contract/hint-store.contract.ts';
 import { makeRow, makeSource } from '../../../contract/sink.contract.ts';
@@ -82,18 +83,29 @@ describe('memory hint store', () => {
 });
 
 describe('memory object store', () => {
-  it('shows its objects and loses one that is removed', async () => {
+  it('shows its objects, and loses one by an accident', async () => {
     const store = createMemoryObjectStore();
     await store.create('b', new Uint8Array([2]));
     await store.create('a', new Uint8Array([1]));
     expect([...store.objects().keys()]).toEqual(['a', 'b']);
-    store.remove('a');
+    store.lose('a');
     expect(await store.read('a')).toBeUndefined();
     expect([...store.objects().keys()]).toEqual(['b']);
   });
 });
 
 describe('memory sinks', () => {
+  it('write a row of its own after others were removed, where at-least-once is declared', async () => {
+    const sink = createMemoryAppendSink({ delivery: 'at-least-once' });
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      await sink.write(makeSource(), [makeRow('k', 1)]);
+    }
+    const first = await sink.scan()[Symbol.asyncIterator]().next();
+    expect(await sink.remove([first.value as PlacedRow])).toBe(1);
+    expect(await sink.write(makeSource(), [makeRow('k', 1)])).toEqual({ written: 1, skipped: 0 });
+    expect(sink.rows()).toHaveLength(3);
+  });
+
   it('write a row with each attempt where at-least-once is declared', async () => {
     const sink = createMemoryAppendSink({ delivery: 'at-least-once' });
     const rows = [makeRow('k', 1), makeRow('k', 2)];

@@ -76,7 +76,7 @@ describe('the copy of a memory store', () => {
     await store.create('a', new Uint8Array([1]));
     const copy = store.copy();
     await store.create('b', new Uint8Array([2]));
-    copy.remove('a');
+    copy.lose('a');
     await copy.create('a', new Uint8Array([3]));
     expect([...copy.objects()]).toEqual([['a', new Uint8Array([3])]]);
     expect([...store.objects()]).toEqual([
