@@ -2,7 +2,7 @@ import { HoldfastError, isHoldfastError } from '../core/errors.ts';
 import { isPast } from '../core/position.ts';
 import type { ShardPage } from '../ports/shard-reader.ts';
 import { advanceChannel } from './advance-channel.ts';
-import { adoptProgress, type ChannelSession } from './channel-session.ts';
+import { adoptProgress, nextFence, type ChannelSession } from './channel-session.ts';
 import { commitProgress } from './commit-unit.ts';
 import { hasTimeFor, type Deadline } from './deadline.ts';
 import { decodeRecords } from './decode-records.ts';
@@ -59,9 +59,12 @@ export async function readToEndOfShard(
 ): Promise<EndOfShardOutcome> {
   const { shardId } = session.shard;
   if (session.progress.isFinished) return { kind: 'finished' };
+  // Our own reader leaves nothing out; behind the end of a shard there is nothing that the trigger could have gone past.
+  session.hasJoined = true;
   for await (const page of readPastProgress(runtime, session)) {
     const idleMs = runtime.system.now() - session.progress.committedAtMs;
-    if (page.records.length > 0 && !session.isWarm && idleMs < runtime.settings.drainAfterMs) {
+    const mayBeDelivered = runtime.hold === undefined && idleMs < runtime.settings.drainAfterMs;
+    if (page.records.length > 0 && !session.isWarm && mayBeDelivered) {
       return { kind: 'notYet', reason: `shard ${shardId} still has records that come first` };
     }
     session.counters.catchUpRecords += page.records.length;
@@ -97,6 +100,7 @@ async function finishChannel(
       isFinished: true,
       committedAtMs: nowMs,
       checkedAtMs: nowMs,
+      fence: nextFence(session),
     });
     if (other === undefined) return { kind: 'finished' };
     await adoptProgress(runtime, session, other);
@@ -113,7 +117,7 @@ const hourMs = 3600 * 1000;
  * with it as long as the channel was looked at within retention; then reading begins with the oldest record. Else
  * records may be lost, and that is said, not passed over (R7).
  */
-async function* readPastProgress(
+export async function* readPastProgress(
   runtime: OperatorRuntime,
   session: ChannelSession,
 ): AsyncGenerator<ShardPage> {
@@ -132,6 +136,7 @@ async function* readPastProgress(
 
 /** Stops a channel that was not looked at for so long that unread records may have left the stream. */
 function refuseGap(runtime: OperatorRuntime, session: ChannelSession, seenAtMs: number): void {
+  if (runtime.acceptsGaps === true) return;
   const retentionMs = (runtime.memory.stream?.retentionHours ?? 24) * hourMs;
   const unseenMs = runtime.system.now() - seenAtMs;
   if (unseenMs <= retentionMs - retentionMarginMs) return;
@@ -142,6 +147,6 @@ function refuseGap(runtime: OperatorRuntime, session: ChannelSession, seenAtMs: 
       : `the record at progress ${position.sequence} has left the stream`;
   throw new HoldfastError(
     'invalid',
-    `channel ${session.id}: ${what} and the shard was last looked at ${Math.round(unseenMs / hourMs)} h ago, with a retention of ${retentionMs / hourMs} h: records after it may be lost. The channel stops; restore to accept the gap`,
+    `channel ${session.id}: ${what} and the shard was last looked at ${Math.round(unseenMs / hourMs)} h ago, with a retention of ${retentionMs / hourMs} h: records after it may be lost. The channel stops; restore with acceptGap to go on without them`,
   );
 }

@@ -1,12 +1,7 @@
 import { channelId, type Channel, type Shard } from '../core/channel.ts';
 import { HoldfastError } from '../core/errors.ts';
 import type { Progress } from '../core/progress.ts';
-import {
-  chainReferencesMax,
-  decodeSegmentHeader,
-  segmentHeadBytes,
-  type SegmentHeader,
-} from '../core/segment.ts';
+import { chainReferencesMax } from '../core/segment.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Counters } from '../ports/telemetry.ts';
 import {
@@ -17,6 +12,7 @@ import {
 } from './environment-memory.ts';
 import { segmentName } from './object-names.ts';
 import type { OperatorRuntime } from './operator-runtime.ts';
+import { readSegmentHeader } from './read-segment-header.ts';
 
 /** One invocation's hold on a channel: what it believes progress to be, and what it may rely on. */
 export interface ChannelSession {
@@ -28,9 +24,13 @@ export interface ChannelSession {
   isWarm: boolean;
   readonly memory: ChannelMemory;
   readonly counters: Counters;
+  /** The fence of a hold that is over (R3): it stays until a unit has joined what the trigger has gone past meanwhile. */
+  readonly staleFence: string | undefined;
+  /** Everything up to the records at hand is in: the next commit takes a stale fence away (R7). */
+  hasJoined: boolean;
 }
 
-/** Begins a session at a progress that has just been read. */
+/** Begins a session at a progress that has just been read; its fence, if it has one, is ours or over. */
 export async function beginSession(
   runtime: OperatorRuntime,
   channel: Channel,
@@ -48,6 +48,8 @@ export async function beginSession(
     isWarm: false,
     memory,
     counters,
+    staleFence: progress.fence === runtime.hold ? undefined : progress.fence,
+    hasJoined: false,
   };
   await adoptProgress(runtime, session, progress);
   return session;
@@ -59,10 +61,13 @@ export async function adoptProgress(
   session: ChannelSession,
   progress: Progress,
 ): Promise<void> {
-  if (progress.fence !== undefined) {
+  const { fence } = progress;
+  const isOpened = progress === session.progress;
+  if (!isOpened && (fence !== undefined || runtime.hold !== undefined)) {
+    // Who goes on is decided where a channel is opened, by the job item: this fence may be one that came late.
     throw new HoldfastError(
       'fenced',
-      `channel ${session.id} is held by ${progress.fence}; records are handed back until it is released`,
+      `channel ${session.id} ${fence === undefined ? 'is no longer held' : `was held by ${fence} meanwhile`}; the records are handed back`,
     );
   }
   refuseOtherTime(runtime.operator, `channel ${session.id}`, progress);
@@ -71,7 +76,8 @@ export async function adoptProgress(
   if (session.isWarm) return;
   forgetChannel(session.memory);
   if (progress.head === undefined) return;
-  const header = await readHeadHeader(runtime, session, progress);
+  const name = segmentName(runtime.job, progress.generation, session.id, progress.head);
+  const header = await readSegmentHeader(runtime.objects, name);
   session.memory.ahead = header.ahead;
   session.memory.chain = [progress.head, ...header.chain].slice(0, chainReferencesMax);
 }
@@ -89,32 +95,13 @@ export function refuseOtherTime(
   );
 }
 
+/** The fence of a channel's next commit: a replay keeps its own, who has joined takes a stale one away (R3). */
+export function nextFence({ progress, staleFence, hasJoined }: ChannelSession): string | undefined {
+  return staleFence !== undefined && hasJoined ? undefined : progress.fence;
+}
+
 /** P8: after a surprise nothing that this session touched is trusted any more: states may be half-changed. */
 export function distrustSession(session: ChannelSession): void {
   forgetChannel(session.memory);
   session.isWarm = false;
-}
-
-/** A header with a full chain and some ahead keys fits; where it does not, the whole object is read. */
-const headerBytesGuess = 16 * 1024;
-
-async function readHeadHeader(
-  runtime: OperatorRuntime,
-  session: ChannelSession,
-  progress: Progress,
-): Promise<SegmentHeader> {
-  const name = segmentName(runtime.job, progress.generation, session.id, progress.head!);
-  const start = await runtime.objects.readStart(name, headerBytesGuess);
-  if (start === undefined) throw missingHead(name, session.id);
-  if (segmentHeadBytes(start) <= start.length) return decodeSegmentHeader(start, name);
-  const whole = await runtime.objects.read(name);
-  if (whole === undefined) throw missingHead(name, session.id);
-  return decodeSegmentHeader(whole, name);
-}
-
-function missingHead(name: string, id: string): HoldfastError {
-  return new HoldfastError(
-    'corrupt',
-    `channel ${id}: progress names segment ${name}, which is not in the bucket; nothing of Holdfast deletes it, restore from a checkpoint`,
-  );
 }

@@ -18,7 +18,7 @@ import {
 } from '../core/segment.ts';
 import type { StoredItem } from '../core/stored-item.ts';
 import { buildItem } from './build-item.ts';
-import type { ChannelSession } from './channel-session.ts';
+import { nextFence, type ChannelSession } from './channel-session.ts';
 import type { Deadline } from './deadline.ts';
 import type { InputRecord } from './decode-records.ts';
 import { rememberItem, trimMemory } from './environment-memory.ts';
@@ -151,6 +151,7 @@ function nextProgress(
     earliest: earliestAfter(session, unit.due, firing !== undefined, touched),
     committedAtMs: runtime.system.now(),
     checkedAtMs: Math.max(session.progress.checkedAtMs, arrivalMs),
+    fence: nextFence(session),
   };
 }
 
@@ -229,7 +230,7 @@ async function writeStates(
       }
     });
     if (losers.length === 0) return undefined;
-    await reloadRuns(runtime, session, losers, unit.from);
+    await reloadRuns(runtime, session, losers, unit);
     for (const run of losers) {
       const failure = rerunKey(runtime, session, unit, run);
       if (failure !== undefined) return failure;

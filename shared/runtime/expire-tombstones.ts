@@ -1,5 +1,6 @@
 import { describeThrown } from '../core/errors.ts';
 import { isPast, type Position } from '../core/position.ts';
+import type { StoredItem } from '../core/stored-item.ts';
 import type { ChannelSession } from './channel-session.ts';
 import type { OperatorRuntime } from './operator-runtime.ts';
 import type { KeyRun } from './run-key.ts';
@@ -7,6 +8,11 @@ import { stateScope } from './state-scope.ts';
 
 /** How long after the end of retention a tombstone stays, s. */
 const marginSeconds = 24 * 3600;
+
+/** A key without states can still have something to wait for. */
+function isTombstone({ states, timers }: StoredItem): boolean {
+  return states === undefined && timers.length === 0;
+}
 
 /**
  * P14: lets DynamoDB collect the tombstones that progress has passed. Until their records have left the stream they
@@ -22,8 +28,7 @@ export async function expireTombstones(
 ): Promise<void> {
   const retentionSeconds = (runtime.memory.stream?.retentionHours ?? 24) * 3600;
   const tombstones = [...runs].flatMap(({ place, stored }) => {
-    if (stored === undefined || stored.states !== undefined || isPast(stored.position, end))
-      return [];
+    if (stored === undefined || !isTombstone(stored) || isPast(stored.position, end)) return [];
     const expiresAtSeconds = Math.ceil(stored.arrivalMs / 1000) + retentionSeconds + marginSeconds;
     return [{ ...place, version: stored.version, expiresAtSeconds }];
   });

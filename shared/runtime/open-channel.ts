@@ -3,6 +3,7 @@ import { HoldfastError } from '../core/errors.ts';
 import type { Progress } from '../core/progress.ts';
 import type { TimeDomain } from '../core/timer.ts';
 import { earlierTime, floorsMax, inheritFloors, noWatermarks } from '../core/watermark.ts';
+import type { Job } from '../ports/control-store.ts';
 import type { Counters } from '../ports/telemetry.ts';
 import { readToEndOfShard } from './catch-up.ts';
 import { beginSession, refuseOtherTime, type ChannelSession } from './channel-session.ts';
@@ -42,6 +43,7 @@ export async function openChannel(
     const generation = await currentGeneration(runtime);
     const known = await runtime.control.readProgress(runtime.job, generation, channel);
     if (known !== undefined) {
+      if (!(await mayPassFence(runtime, known, shardId))) continue;
       return {
         kind: 'open',
         session: await beginSession(runtime, channel, shard, known, counters),
@@ -55,6 +57,7 @@ export async function openChannel(
       channel,
       progress,
       finishedParentIds: parents.progress.map(({ shardId }) => shardId),
+      ...(runtime.hold === undefined ? {} : { hold: runtime.hold }),
     });
     switch (outcome) {
       case 'born':
@@ -77,6 +80,27 @@ export async function openChannel(
   );
 }
 
+/**
+ * R3: a fence is judged by the job item, which is read after it. In another generation everything starts over there; any hold
+ * that we do not work under stops us; without one the fence is over, and the channel goes on once it has joined.
+ */
+async function mayPassFence(
+  runtime: OperatorRuntime,
+  { generation, fence }: Progress,
+  shardId: string,
+): Promise<boolean> {
+  if (fence === undefined) return true;
+  // Our own is no exception: a late write of it can come back to a generation that is over.
+  runtime.memory.generation = undefined;
+  const present = await currentGeneration(runtime);
+  if (present !== generation) return false;
+  if (runtime.hold === undefined || fence === runtime.hold) return true;
+  throw new HoldfastError(
+    'fenced',
+    `shard ${shardId} is fenced by ${fence}, not by hold ${runtime.hold} that this replay works under; fence it anew`,
+  );
+}
+
 /** The stream that the operator reads, asked for once in an environment. */
 export async function channelOf(runtime: OperatorRuntime, shardId: string): Promise<Channel> {
   runtime.memory.stream ??= await runtime.reader.describe();
@@ -93,11 +117,8 @@ async function currentGeneration(runtime: OperatorRuntime): Promise<number> {
       `job ${runtime.job} has no item in the control table; only a deploy creates it. If it was deployed before, its tables are lost: restore it. Records are handed back`,
     );
   }
-  if (job.status !== 'running' || job.hold !== undefined) {
-    throw new HoldfastError(
-      'fenced',
-      `job ${runtime.job} is ${job.hold === undefined ? job.status : `held by ${job.hold}`}; records are handed back until it runs`,
-    );
+  if (job.status !== 'running' || job.hold?.id !== runtime.hold) {
+    throw new HoldfastError('fenced', `job ${runtime.job} ${describeStop(job, runtime.hold)}`);
   }
   if (job.maxParallelism !== runtime.maxParallelism) {
     throw new HoldfastError(
@@ -107,6 +128,12 @@ async function currentGeneration(runtime: OperatorRuntime): Promise<number> {
   }
   runtime.memory.generation = job.generation;
   return job.generation;
+}
+
+function describeStop({ status, hold }: Job, own: string | undefined): string {
+  if (own !== undefined) return `is not held by ${own} any more; this replay is over`;
+  const what = hold === undefined ? status : `held by ${hold.kind} ${hold.owner} (${hold.id})`;
+  return `is ${what}; records are handed back until it runs`;
 }
 
 async function findShard(runtime: OperatorRuntime, shardId: string): Promise<Shard> {
@@ -205,7 +232,7 @@ function firstProgress(
       event: earliestOf(parents, 'event'),
       arrival: earliestOf(parents, 'arrival'),
     },
-    fence: undefined,
+    fence: runtime.hold,
   };
 }
 

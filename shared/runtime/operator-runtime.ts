@@ -64,4 +64,11 @@ export interface OperatorRuntime {
   readonly system: System;
   readonly telemetry: Telemetry;
   readonly memory: EnvironmentMemory;
+  /**
+   * Set for a replay (R6): the id of the hold that it works under. Its commits keep the fence, and channels that it begins are
+   * born with it. Undefined for everything that the trigger delivers.
+   */
+  readonly hold?: string;
+  /** Set where somebody has said that records which have left the stream unread may be missing (R7). @default false */
+  readonly acceptsGaps?: boolean;
 }

@@ -63,6 +63,7 @@ async function processInSession(
     const outcome = await catchUpTo(runtime, session, first.sequence, deadline);
     if (outcome.kind === 'handBack') return handBack(session, records, counters, outcome.reason);
   }
+  session.hasJoined = true;
   const inputs = decodeRecords(runtime, session.shard, session.memory, records);
   const outcome = await advanceChannel(runtime, session, inputs, deadline);
   if (outcome.kind === 'handBack') return handBack(session, records, counters, outcome.reason);
@@ -88,6 +89,7 @@ function mayHaveSkipped(
   first: StreamRecord,
 ): boolean {
   if (!isPast({ sequence: first.sequence, sub: 0 }, session.progress.position)) return false;
+  if (session.staleFence !== undefined) return true;
   const silenceMs = runtime.system.now() - session.memory.lastSeenMs;
   return !session.isWarm || silenceMs > runtime.settings.silenceMs;
 }

@@ -84,7 +84,7 @@ export async function loadUnit(
     else startFromWarm(run, warm);
   }
   session.counters.cacheHits += unit.runs.size - missing.length;
-  if (missing.length > 0) await reloadRuns(runtime, session, missing, unit.from);
+  if (missing.length > 0) await reloadRuns(runtime, session, missing, unit);
 }
 
 /** Reads the items of some keys again and starts their runs from them. */
@@ -92,8 +92,9 @@ export async function reloadRuns(
   runtime: OperatorRuntime,
   session: ChannelSession,
   runs: readonly KeyRun[],
-  from: Position | undefined,
+  unit: Pick<Unit, 'from' | 'records'>,
 ): Promise<void> {
+  const published = publishedUpTo(unit);
   const items = await runtime.state.load(
     stateScope(runtime, session),
     runs.map((run) => run.place),
@@ -101,21 +102,32 @@ export async function reloadRuns(
   session.counters.keysLoaded += runs.length;
   for (const run of runs) {
     const item = items.get(run.place.key);
-    const emissions = item === undefined ? [] : await readEmissions(runtime, item, from);
-    startFromItem(runtime, run, item, emissions, from);
+    const emissions = item === undefined ? [] : await readEmissions(runtime, item, published);
+    startFromItem(runtime, run, item, emissions, published);
   }
 }
+
+/**
+ * Up to where the outputs of items are published (P2). A channel's first unit takes over items of its parents, which are finished:
+ * theirs are published, lie before its first record, and are none of this channel's.
+ */
+function publishedUpTo({ from, records }: Pick<Unit, 'from' | 'records'>): Position | undefined {
+  const first = records[0]?.position;
+  return from ?? (first && { sequence: first.sequence, sub: beforeFirstSub });
+}
+
+const beforeFirstSub = -1;
 
 async function readEmissions(
   runtime: OperatorRuntime,
   item: StoredItem,
-  from: Position | undefined,
+  published: Position | undefined,
 ): Promise<readonly Emission[]> {
   const inline = item.emissions === undefined ? [] : unpackEmissions(item.emissions);
   if (item.spills.length === 0) return inline;
   const all: Emission[] = [];
   for (const spill of item.spills) {
-    if (!isPast(spill.last, from)) continue;
+    if (!isPast(spill.last, published)) continue;
     const bytes = await runtime.objects.read(spill.name);
     if (bytes === undefined || crc32c(bytes) !== spill.crc) {
       throw new HoldfastError(

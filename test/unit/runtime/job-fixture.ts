@@ -56,16 +56,22 @@ export async function createJob(options: JobOptions = {}) {
   const system = createMemorySystem();
   const stream = createMemoryStream({ shards: options.shards ?? 1, now: () => system.now() });
   const telemetry = createMemoryTelemetry();
-  const state = createMemoryStateStore();
-  const control = createMemoryControlStore();
+  const tables: { lose(): void }[] = [];
+  const table = <Store extends object>(make: () => Store): Store => {
+    let store = make();
+    tables.push({ lose: () => (store = make()) });
+    return new Proxy(store, { get: (_, name) => Reflect.get(store, name) as unknown });
+  };
+  const state = table(createMemoryStateStore);
+  const control = table(createMemoryControlStore);
   const objects = createMemoryObjectStore();
-  const hints = createMemoryHintStore();
+  const hints = table(createMemoryHintStore);
   const reader = createMemoryShardReader(stream, {
     pageRecordsMax: options.pageRecordsMax ?? 10_000,
   });
-  const entries = createMemoryAppendSink();
-  const totals = createMemoryUpsertSink();
-  const deadLetters = createMemoryAppendSink();
+  const entries = table(createMemoryAppendSink);
+  const totals = table(createMemoryUpsertSink);
+  const deadLetters = table(createMemoryAppendSink);
   const sinks = new Map<string, Sink>([
     ['entries', entries],
     ['totals', totals],
@@ -106,7 +112,12 @@ export async function createJob(options: JobOptions = {}) {
   };
 
   return {
-    ...{ operator, system, stream, telemetry, state, control, objects, reader, sinks },
+    ...{ operator, system, stream, telemetry, state, control, objects, hints, reader, sinks },
+    tables: { entries, totals, deadLetters },
+    /** Empties every table; what is in S3 and in the stream stays. */
+    loseTables: (): void => {
+      for (const one of tables) one.lose();
+    },
     createEnvironment,
 
     /** Puts a user's event under the user's key. */

@@ -143,7 +143,7 @@ describe('outputs of a key that are too large to stay in its item', () => {
     const job = await createJob();
     job.put('ann', { amount: 1, outputCharacters: large });
     await job.createEnvironment().deliver();
-    job.objects.remove([...job.objects.objects().keys()].find(isSpill)!);
+    job.objects.lose([...job.objects.objects().keys()].find(isSpill)!);
     job.put('ann', { amount: 2 });
     expect(await job.createEnvironment().deliver()).toMatchObject({ kind: 'done' });
     expect(job.entriesOf('ann')).toEqual([1, 3]);
@@ -152,7 +152,7 @@ describe('outputs of a key that are too large to stay in its item', () => {
 
   it('stop the channel where their object is gone, instead of being lost', async () => {
     const { job, spill } = await jobThatDiedBeforeOutputs();
-    job.objects.remove(spill);
+    job.objects.lose(spill);
     await expect(job.createEnvironment().deliver()).rejects.toThrow(
       `key "ann" names the emissions object ${spill}, which is not in the bucket; restore from a checkpoint`,
     );

@@ -117,7 +117,11 @@ describe('processBatch without a running job', () => {
 
   it.each<[string, object, RegExp]>([
     ['is being created', { status: 'creating' }, /job demo is creating; records are handed back/],
-    ['is held', { hold: 'restore-5' }, /job demo is held by restore-5; records are handed back/],
+    [
+      'is held',
+      { hold: { id: '5f', kind: 'restore', owner: 'rollback', sinceMs: 1, isFlipped: false } },
+      /job demo is held by restore rollback \(5f\); records are handed back/,
+    ],
   ])('hands everything back while it %s, then goes on', async (_, change, reason) => {
     const job = await createJob();
     job.put('ann', { amount: 1 });
@@ -139,21 +143,5 @@ describe('processBatch without a running job', () => {
       'job demo was created with maxParallelism 128, this code has 64',
     );
     expect(job.control.progressRows()).toEqual([]);
-  });
-
-  it('hands back while the channel is fenced, and keeps the fence', async () => {
-    const job = await createJob();
-    job.put('ann', { amount: 1 });
-    const environment = job.createEnvironment();
-    await environment.deliver();
-    const { progress, channel } = job.control.progressRows()[0]!;
-    const fenced = { ...progress, version: progress.version + 1, fence: 'savepoint-7' };
-    await job.control.commitProgress('demo', channel, fenced, progress.position);
-    job.put('ann', { amount: 2 });
-    const outcome = await environment.deliver(job.records().slice(1));
-    expect(outcome).toMatchObject({ kind: 'handBack', fromSequence: job.records()[1]!.sequence });
-    expect(outcome.kind === 'handBack' && outcome.reason).toMatch(/is held by savepoint-7/);
-    expect(job.progress()).toEqual(fenced);
-    expect(job.entriesOf('ann')).toEqual([1]);
   });
 });

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { defineOperator } from '../../../shared/operator/operator.ts';
+import { appendSink } from '../../../shared/operator/sink.ts';
 import { decodeSegment } from '../../../shared/core/segment.ts';
 import { createJob } from './job-fixture.ts';
 import { createMortalEnvironment } from './mortal-environment.ts';
@@ -169,5 +172,37 @@ describe('the time to live of a tombstone', () => {
         fields: { tombstones: 1, error: 'throttled' },
       },
     ]);
+  });
+});
+
+describe('a key without states that has a timer left', () => {
+  it('may not be collected before that has fired', async () => {
+    const operator = defineOperator({
+      id: 'reminder',
+      schema: z.object({ user: z.string(), at: z.number() }),
+      key: ({ user }) => user,
+      state: {},
+      sinks: { entries: appendSink({ row: z.object({ total: z.number() }) }) },
+      process: ({ at }, { timers, now }) => {
+        timers.register({ name: 'remind', time: now() + at, domain: 'arrival' });
+      },
+      onTimer: ({ time }, { emit }) => {
+        emit({ sink: 'entries', row: { total: time } });
+      },
+    });
+    const job = await createJob({ operator });
+    job.putRaw('ann', JSON.stringify({ user: 'ann', at: 5000 }));
+    const environment = job.createEnvironment();
+    await environment.deliver();
+    expect(job.state.rows()).toMatchObject([
+      { item: { key: 'ann', states: undefined }, expiresAtSeconds: undefined },
+    ]);
+    job.system.advance(5000);
+    job.putRaw('bob', JSON.stringify({ user: 'bob', at: 5000 }));
+    await environment.deliver();
+    expect(job.entriesOf('ann')).toHaveLength(1);
+    const ann = job.state.rows().find(({ item }) => item.key === 'ann');
+    expect(ann).toMatchObject({ item: { timers: [] } });
+    expect(ann!.expiresAtSeconds).toBeDefined();
   });
 });

@@ -1,0 +1,26 @@
+import { HoldfastError } from '../core/errors.ts';
+import { decodeSegmentHeader, segmentHeadBytes, type SegmentHeader } from '../core/segment.ts';
+import type { ObjectStore } from '../ports/object-store.ts';
+
+/** A header with a full chain and some ahead keys fits; where it does not, the whole object is read. */
+const headerBytesGuess = 16 * 1024;
+
+/** Reads the header of a committed segment. */
+export async function readSegmentHeader(
+  objects: ObjectStore,
+  name: string,
+): Promise<SegmentHeader> {
+  const start = await objects.readStart(name, headerBytesGuess);
+  if (start === undefined) throw missing(name);
+  if (segmentHeadBytes(start) <= start.length) return decodeSegmentHeader(start, name);
+  const whole = await objects.read(name);
+  if (whole === undefined) throw missing(name);
+  return decodeSegmentHeader(whole, name);
+}
+
+function missing(name: string): HoldfastError {
+  return new HoldfastError(
+    'corrupt',
+    `segment ${name} was committed, but is not in the bucket; nothing of Holdfast deletes it, restore from a checkpoint`,
+  );
+}
