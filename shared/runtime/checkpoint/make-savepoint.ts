@@ -1,0 +1,106 @@
+import { HoldfastError } from '../../core/errors.ts';
+import type { ManifestReference, PendingWork } from '../../core/registry.ts';
+import type { OperatorCalls } from '../../ports/operator-calls.ts';
+import type { Deadline } from '../deadline.ts';
+import type { JobPorts } from '../job-ports.ts';
+import { abortHold, fenceChannels, readJob, stopUnderHold, takeHold } from '../restore/hold.ts';
+import { runCompaction } from './run-compaction.ts';
+import {
+  beginSavepoint,
+  completeSavepoint,
+  cutSavepoint,
+  verifyFiles,
+  waitUntilExact,
+} from './savepoint-steps.ts';
+import { dropPending, type ManifestFacts } from './take-manifest.ts';
+
+/*
+ * A whole savepoint in one process: the steps that the workflow runs as tasks of their own, in the same order.
+ */
+
+export interface SavepointOrder {
+  /** Names the savepoint. */
+  readonly label: string;
+  /** Names this making of it; whoever calls again with it goes on where it ended. */
+  readonly execution: string;
+  readonly note: string;
+  readonly tags: Readonly<Record<string, string>>;
+  /** The job stands still at the savepoint, until it is resumed or restored (R14). */
+  readonly stops: boolean;
+}
+
+export interface SavepointPorts extends JobPorts {
+  readonly calls: OperatorCalls;
+}
+
+const noDeadline: Deadline = { remainingMs: () => Number.POSITIVE_INFINITY };
+
+/** @throws HoldfastError; nothing is left of a savepoint that failed, and the job runs */
+export async function makeSavepoint(
+  ports: SavepointPorts,
+  order: SavepointOrder,
+): Promise<ManifestReference> {
+  const work = await beginSavepoint(ports, order);
+  let holdId: string | undefined;
+  try {
+    const facts = await readFacts(ports, order);
+    if (order.stops) holdId = await stopExactly(ports, order);
+    await cutSavepoint(ports, work, facts);
+    const reference = await fillSavepoint(ports, work);
+    if (holdId !== undefined) await stopUnderHold(ports, holdId);
+    return reference;
+  } catch (thrown) {
+    if (holdId !== undefined) await abortHold(ports, holdId);
+    await dropPending(ports, work.id);
+    throw thrown;
+  }
+}
+
+/** What a manifest says of the deployed code. */
+export async function readFacts(
+  ports: SavepointPorts,
+  { note, tags }: Pick<SavepointOrder, 'note' | 'tags'>,
+): Promise<ManifestFacts> {
+  const { maxParallelism, operators } = await readJob(ports);
+  const contracts = await Promise.all(operators.map((id) => ports.calls.describe(id)));
+  return { maxParallelism, operators: contracts, note, tags };
+}
+
+async function fillSavepoint(ports: SavepointPorts, work: PendingWork): Promise<ManifestReference> {
+  for (;;) {
+    const merge = await runCompaction(ports, work.number, noDeadline);
+    if (!merge.isDone || merge.runs === undefined) continue;
+    await verifyFiles(ports, merge.runs, 0, noDeadline);
+    return completeSavepoint(ports, work, merge.runs);
+  }
+}
+
+/** How many times a job is held and let go again until it was held at an exact cut. */
+const holdsMax = 10;
+
+/**
+ * Holds the job at a moment at which its cut is exact (C3): under a hold it would never become so. Called again by the
+ * same savepoint it finds its hold.
+ *
+ * @returns the id of the hold
+ */
+export async function stopExactly(
+  ports: SavepointPorts,
+  { label }: Pick<SavepointOrder, 'label'>,
+): Promise<string> {
+  for (let tries = 0; tries < holdsMax; tries += 1) {
+    const { version: jobVersion, hold } = await readJob(ports);
+    const isOurs = hold?.kind === 'savepoint' && hold.owner === label;
+    const id = isOurs ? hold.id : ports.system.randomId();
+    const wanted = { id, kind: 'savepoint', owner: label, takesOver: false } as const;
+    await takeHold(ports, { ...wanted, jobVersion });
+    await fenceChannels(ports, id);
+    if (await waitUntilExact(ports, { waitMs: 0 })) return id;
+    await abortHold(ports, id);
+    await waitUntilExact(ports);
+  }
+  throw new HoldfastError(
+    'unavailable',
+    `job ${ports.job} could not be held at an exact cut in ${holdsMax} tries: attempts die all the time; try again once it runs quietly`,
+  );
+}
