@@ -200,7 +200,7 @@ function auditOutputs(
 }
 
 /** Progress never passes committed state. */
-function auditState(
+export function auditState(
   world: Auditable,
   where: string,
   shard: MemoryShard,
@@ -244,7 +244,7 @@ function auditAheadItem(
 }
 
 /** The keys that have come to something in a shard up to a cut. */
-function keysOf(world: Auditable, shard: MemoryShard, cut: Position): Set<string> {
+export function keysOf(world: Auditable, shard: MemoryShard, cut: Position): Set<string> {
   return new Set(
     [...keysPut(world)].filter((key) =>
       chaptersUpTo(world, shard, key, cut).some(({ shardId }) => shardId === shard.shardId),

@@ -29,7 +29,7 @@ async function checkMutant(mutant: Mutant): Promise<Verdict> {
     await symlink(join(project, 'node_modules'), join(folder, 'node_modules'));
     const file = join(folder, mutant.file);
     await writeFile(file, mutate(await readFile(file, 'utf8'), mutant));
-    const output = await run(join(folder, 'test/model/run-seeds.ts'), mutant);
+    const output = await run(folder, mutant);
     const caught = /^seed (\d+): (.*)$/m.exec(output);
     return { mutant, caughtBy: caught?.[1], finding: caught?.[2] ?? '' };
   } finally {
@@ -47,8 +47,10 @@ function mutate(source: string, mutant: Mutant): string {
   }, source);
 }
 
-function run(script: string, { noticedBy }: Mutant): Promise<string> {
+function run(folder: string, { noticedBy }: Mutant): Promise<string> {
+  const model = noticedBy === 'restore' ? 'test/model/restore' : 'test/model';
   const flags = noticedBy === 'windows' ? ['--windows'] : [];
+  const script = join(folder, model, 'run-seeds.ts');
   const child = spawn(process.execPath, [script, '1', String(seeds), ...flags]);
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -114,9 +114,9 @@ export const commitMutants: readonly Mutant[] = [
     rule: 'P5',
     what: 'a key that lost is written again over the winner',
     file: commitUnit,
-    find: '    await reloadRuns(runtime, session, losers, unit.from);\n',
+    find: '    await reloadRuns(runtime, session, losers, unit);\n',
     replace: `    const before = losers.map((run) => ({ ...run }));
-    await reloadRuns(runtime, session, losers, unit.from);
+    await reloadRuns(runtime, session, losers, unit);
     losers.forEach((run, at) => Object.assign(run, before[at], { stored: run.stored }));
 `,
   },

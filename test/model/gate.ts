@@ -18,6 +18,7 @@ export interface StepOwner {
 export type StepChoice = 'proceed' | 'kill';
 
 export type ChooseStep = (labels: readonly string[]) => {
+  /** Which of the steps; below 0 for none of them, where something else has begun that gets to its own first. */
   readonly index: number;
   readonly choice: StepChoice;
 };
@@ -64,6 +65,7 @@ export function createGate(): Gate {
         }
         const labels = pending.map(({ owner, label, kind }) => `${owner.name} ${kind} ${label}`);
         const { index, choice } = choose(labels);
+        if (index < 0) continue;
         const [step] = pending.splice(index, 1);
         trace.push(choice === 'kill' ? `${labels[index]!} ✝` : labels[index]!);
         if (choice === 'kill') {

@@ -51,6 +51,8 @@ export interface Moods {
   throwsNow(entry: Entry): boolean;
   /** Capital letters that go into the history, or none. */
   readonly flavour: string;
+  /** Entries of which this code tells nobody: their state changes, and no row comes of it. @default of all it tells */
+  readonly isQuiet?: (entry: Entry) => boolean;
 }
 
 /** A history without the flavours of the environments that made it. */
@@ -77,7 +79,8 @@ export function ledger(moods: Moods) {
       const history = `${before}/${entry.id}~${ctx.watermark ?? 'none'}${moods.flavour}`;
       ctx.state.history.set(history);
       ctx.state.last.add(entry.id);
-      ctx.emit({ sink: 'journal', row: { history, dice: ctx.random() } });
+      const isQuiet = moods.isQuiet?.(entry) === true;
+      if (!isQuiet) ctx.emit({ sink: 'journal', row: { history, dice: ctx.random() } });
       if (entry.timer !== undefined) ctx.timers.register(entry.timer);
       if (entry.cancel !== undefined) ctx.timers.cancel(entry.cancel);
       if (entry.kind === 'delete') {
@@ -85,7 +88,7 @@ export function ledger(moods: Moods) {
         ctx.state.last.clear();
         ctx.emit({ sink: 'balance', remove: true });
         ctx.emit({ sink: 'journal', row: { history: `${history}.closed`, dice: ctx.random() } });
-      } else {
+      } else if (!isQuiet) {
         ctx.emit({ sink: 'balance', row: { history } });
       }
     },

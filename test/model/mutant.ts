@@ -6,8 +6,8 @@ export interface Mutant {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
-  /** Which runs have to notice: those of the ledger, or those of windows. @default 'ledger' */
-  readonly noticedBy?: 'windows';
+  /** Which runs have to notice: those of the ledger, of windows, or of restores. @default 'ledger' */
+  readonly noticedBy?: 'windows' | 'restore';
   /** A second edit of the same file. */
   readonly also?: { readonly find: string; readonly replace: string };
 }

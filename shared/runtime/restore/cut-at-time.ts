@@ -1,0 +1,203 @@
+import { channelId } from '../../core/channel.ts';
+import { HoldfastError } from '../../core/errors.ts';
+import type { Base, ChannelCut, Manifest } from '../../core/manifest.ts';
+import { compareSteps, endOfFiring, type Position } from '../../core/position.ts';
+import { isExact, type Progress, type SegmentReference } from '../../core/progress.ts';
+import type { SegmentHeader } from '../../core/segment.ts';
+import { timerTimeMax } from '../../core/timer.ts';
+import { inheritFloors } from '../../core/watermark.ts';
+import { readRegistry } from '../checkpoint/change-registry.ts';
+import { completeCut, readProgressOfAll } from '../checkpoint/read-cut.ts';
+import {
+  completeManifest,
+  createManifest,
+  manifestOf,
+  readManifest,
+  registerPending,
+  type ManifestFacts,
+} from '../checkpoint/take-manifest.ts';
+import type { JobPorts } from '../job-ports.ts';
+import { segmentName } from '../object-names.ts';
+import { readSegmentHeader } from '../read-segment-header.ts';
+import { readJob } from './hold.ts';
+
+/*
+ * R15, point in time: every unit that the changelog still holds is a recovery point, not checkpoints alone. For a moment of the
+ * past each channel is cut behind its last exact unit all of whose records had arrived by then. What comes of it is a
+ * manifest like any other, and is restored like any other; the replay always runs on to where the job stands.
+ */
+
+/** It is made at once; whoever finds it older than this takes it away, ms. */
+const timeoutMs = 10 * 60 * 1000;
+
+/**
+ * Writes the manifest of a past moment of the job's present generation.
+ *
+ * @param timeMs the moment, in arrival time of the records, ms since the epoch
+ * @returns object name of the manifest
+ * @throws HoldfastError `invalid` where no retained manifest lies before the moment: the segments between are only kept
+ *   from the oldest one on
+ */
+export async function cutAtTime(
+  ports: JobPorts,
+  timeMs: number,
+  facts: ManifestFacts,
+): Promise<string> {
+  const { generation } = await readJob(ports);
+  const start = await findStart(ports, generation, timeMs);
+  const read = await readProgressOfAll(ports, generation);
+  const { channels } = await completeCut(ports, read, baseOf(start), start);
+  const cut: ChannelCut[] = [];
+  for (const channel of channels) {
+    const past = await cutChannel(ports, channel, start, timeMs);
+    if (past !== undefined) cut.push(past);
+  }
+  const closed = closeCut(cut);
+  const pending = await registerPending(ports, {
+    ...{ kind: 'checkpoint', generation, timeoutMs },
+    label: `time:${new Date(timeMs).toISOString()}`,
+  });
+  const manifest = await createManifest(ports, manifestOf(ports.job, pending), {
+    ...start,
+    ...facts,
+    kind: 'checkpoint',
+    number: pending.number,
+    label: pending.label,
+    channels: closed,
+    isExact: true,
+    triggeredAtMs: pending.sinceMs,
+    readAtMs: timeMs,
+    writtenAtMs: ports.system.now(),
+    newBytes: 0,
+    totalBytes: closed
+      .flatMap(({ segments }) => segments)
+      .concat(
+        start.runs.flatMap(({ files }) =>
+          files.map(({ bytes }) => ({ bytes }) as SegmentReference),
+        ),
+      )
+      .reduce((sum, { bytes }) => sum + bytes, 0),
+  });
+  const complete = await completeManifest(ports, pending, manifest);
+  if (complete !== undefined) return complete.object;
+  throw new HoldfastError(
+    'conflict',
+    'the manifest of a past moment was taken away before it was complete; try again',
+  );
+}
+
+/** The newest exact manifest of the generation all of whose records had arrived by a moment. */
+async function findStart(ports: JobPorts, generation: number, timeMs: number): Promise<Manifest> {
+  const { complete } = await readRegistry(ports);
+  const candidates = complete.filter((one) => one.generation === generation && one.isExact);
+  for (const { object } of candidates.toReversed()) {
+    const manifest = await readManifest(ports, object);
+    const isBefore = manifest.channels.every(
+      ({ progress }) => (progress.watermarks.arrival ?? -Infinity) <= timeMs,
+    );
+    if (isBefore) return manifest;
+  }
+  throw new HoldfastError(
+    'invalid',
+    `job ${ports.job} has no exact manifest of generation ${generation} from before ${new Date(timeMs).toISOString()}; the oldest one is the earliest moment that it can be restored to: holdfast checkpoint list`,
+  );
+}
+
+/** As if the manifest's runs were the newest base. */
+function baseOf(manifest: Manifest): Base {
+  return {
+    job: manifest.job,
+    generation: manifest.generation,
+    runs: manifest.runs,
+    compacted: manifest.channels.map(({ channel, progress, segments }) => ({
+      channel: channelId(channel),
+      number: (segments[0]?.number ?? (progress.head?.number ?? 0) + 1) - 1,
+    })),
+  };
+}
+
+/** A channel behind its last exact unit of a moment; undefined where it had none yet. */
+async function cutChannel(
+  ports: JobPorts,
+  { channel, progress, segments }: ChannelCut,
+  start: Manifest,
+  timeMs: number,
+): Promise<ChannelCut | undefined> {
+  const id = channelId(channel);
+  const before = start.channels.find((one) => channelId(one.channel) === id);
+  const known = before?.progress.head?.number ?? 0;
+  const headerOf = (reference: SegmentReference): Promise<SegmentHeader> =>
+    readSegmentHeader(ports.objects, segmentName(ports.job, start.generation, id, reference));
+  const later = segments.filter(({ number }) => number > known);
+  // Arrival times only go up along a channel: the last unit by then is found by halves.
+  let low = 0;
+  let high = later.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const { watermarks } = await headerOf(later[middle]!);
+    if ((watermarks.arrival ?? -Infinity) <= timeMs) low = middle + 1;
+    else high = middle;
+  }
+  for (let at = low - 1; at >= 0; at -= 1) {
+    const header = await headerOf(later[at]!);
+    if (header.ahead.length > 0) continue;
+    const head = later[at]!;
+    // Nothing else can tell that the shard ended there.
+    const isLast = head.number === progress.head?.number && isExact(progress);
+    if (isLast) return { channel, progress, ahead: [], segments };
+    const kept = segments.filter(({ number }) => number <= head.number);
+    return { channel, progress: rewind(progress, header, head), ahead: [], segments: kept };
+  }
+  return before;
+}
+
+/** The progress of a channel as it was behind an earlier unit, as far as it matters. */
+function rewind(
+  progress: Progress,
+  { to, watermarks }: SegmentHeader,
+  head: SegmentReference,
+): Progress {
+  return {
+    ...progress,
+    position: to,
+    head,
+    aheadMax: undefined,
+    isFinished: false,
+    watermarks,
+    checkedAtMs: watermarks.arrival ?? 0,
+    firing: firingAt(to),
+    // Not known of the past: before all timers that there may be.
+    earliest: { event: -timerTimeMax, arrival: -timerTimeMax },
+  };
+}
+
+/** What is left to fire is told by the timers that the state has; a cursor that is too early does no harm. */
+function firingAt({ step }: Position): Progress['firing'] {
+  if (step === undefined) return 'none';
+  return compareSteps(step, endOfFiring) === 0 ? undefined : step;
+}
+
+/**
+ * C2: what is begun behind an ancestor that is not read to its end, as of that moment, is not begun yet. Children take over
+ * the watermarks that their parents have in this cut.
+ */
+function closeCut(cut: readonly ChannelCut[]): ChannelCut[] {
+  let closed = [...cut];
+  for (;;) {
+    const all = new Map(closed.map((one) => [channelId(one.channel), one]));
+    const parentsOf = ({ channel, progress }: ChannelCut): ChannelCut[] =>
+      progress.parentIds.flatMap((shardId) => all.get(channelId({ ...channel, shardId })) ?? []);
+    const next = closed.filter((one) =>
+      parentsOf(one).every(({ progress }) => progress.isFinished),
+    );
+    if (next.length === closed.length) {
+      return closed.map((one) => {
+        const floors = parentsOf(one).flatMap(({ progress }) =>
+          inheritFloors(one.progress.range, progress),
+        );
+        return { ...one, progress: { ...one.progress, floors } };
+      });
+    }
+    closed = next;
+  }
+}

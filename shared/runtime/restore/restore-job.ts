@@ -1,0 +1,249 @@
+import { HoldfastError } from '../../core/errors.ts';
+import type { Reservation } from '../../core/reservation.ts';
+import { runCompaction } from '../checkpoint/run-compaction.ts';
+import { verifyFiles } from '../checkpoint/savepoint-steps.ts';
+import { readManifest } from '../checkpoint/take-manifest.ts';
+import { compareState } from './compare.ts';
+import type { Job } from '../../ports/control-store.ts';
+import type { Deadline } from '../deadline.ts';
+import { findBehind, flipJob, readTargets } from './flip.ts';
+import { abortHold, fenceChannels, releaseHold, takeHold } from './hold.ts';
+import { loadChannels, loadFile } from './load.ts';
+import { findStretches, republishStretch } from './republish.ts';
+import { readReservation } from './reservation.ts';
+import {
+  beginBase,
+  pinManifest,
+  readBaseObject,
+  recreateJob,
+  reserve,
+  unpinManifest,
+  writeBase,
+  writeUndo,
+} from './restore-steps.ts';
+import type { RestoreOrder, RestorePorts } from './restore-order.ts';
+import { checkRestore, refuseRestore } from './check-restore.ts';
+import { rewriteView, sweepSink, type Beginning } from './sweep.ts';
+
+/*
+ * A whole restore in one process: the steps that the workflow runs as tasks of their own, in the same order. What the workflow
+ * does with retries, this does not: whoever calls it again with the same order goes on where it ended.
+ */
+
+export interface RestoreReport {
+  readonly generation: number;
+  /** Object name of the manifest by which it can be undone; undefined where the tables were lost. */
+  readonly undo: string | undefined;
+  readonly keys: number;
+  readonly tombstones: number;
+  readonly bytes: number;
+  readonly replayed: number;
+  readonly removedRows: number;
+  readonly rewrittenRows: number;
+}
+
+const noDeadline: Deadline = { remainingMs: () => Number.POSITIVE_INFINITY };
+
+/** How many visits one channel gets to reach its target. */
+const visitsMax = 10_000;
+
+/** @throws HoldfastError; before the flip the job is as it was, and runs */
+export async function restoreJob(ports: RestorePorts, order: RestoreOrder): Promise<RestoreReport> {
+  // Read first: whatever changes from here on, a twin of this restore that comes to its end too, refuses us the hold (R1).
+  const job = await ports.control.readJob(ports.job);
+  const made = (await findMade(ports, order)) ?? (await make(ports, order, job));
+  const replayed = await replay(ports, order, made);
+  const swept = await sweepAll(ports, made.reservation);
+  await unpinManifest(ports, order.restore);
+  const { generation } = made.reservation;
+  return { ...made.loaded, ...swept, replayed, generation, undo: made.undo };
+}
+
+const nothingLoaded = { keys: 0, tombstones: 0, bytes: 0 };
+
+/** What an earlier call of this restore has brought to its flip. */
+export async function findMade(
+  ports: RestorePorts,
+  order: RestoreOrder,
+): Promise<Made | undefined> {
+  const job = await ports.control.readJob(ports.job);
+  if (job === undefined) return undefined;
+  const { generation, hold } = job;
+  const reservation = await readReservation(ports, generation);
+  if (reservation?.restore !== order.restore) {
+    await refuseIfOver(ports, order, job);
+    return undefined;
+  }
+  for (let one = hold; one !== undefined; one = one.before) {
+    if (one.owner !== order.restore || one === hold) continue;
+    throw new HoldfastError(
+      'conflict',
+      `restore ${order.restore} is taken over by ${hold!.kind} ${hold!.owner}, which has to come to its end, or be given up, first`,
+    );
+  }
+  const holdId = hold?.owner === order.restore && hold.isFlipped ? hold.id : undefined;
+  return { reservation, holdId, undo: hold?.undo, loaded: nothingLoaded };
+}
+
+/** A restore that the job has gone on from to another generation is not made again by a call of it that is late. */
+async function refuseIfOver(ports: RestorePorts, order: RestoreOrder, job: Job): Promise<void> {
+  for (const { generation } of job.timeline) {
+    const made = await readReservation(ports, generation);
+    if (made?.restore !== order.restore) continue;
+    throw new HoldfastError(
+      'conflict',
+      `restore ${order.restore} has made generation ${generation}, and job ${job.name} has gone over to generation ${job.generation} since; begin another restore to go back there`,
+    );
+  }
+}
+
+/** Everything up to the flip; what fails before it leaves the job as it was. */
+async function make(ports: RestorePorts, order: RestoreOrder, job: Job | undefined): Promise<Made> {
+  refuseRestore(await checkRestore(ports, order), order);
+  // An earlier call of this restore may have died under its hold.
+  const holdId = job?.hold?.owner === order.restore ? job.hold.id : ports.system.randomId();
+  if (order.areTablesLost) await recreateJob(ports, order, holdId);
+  await pinManifest(ports, order);
+  try {
+    const base = await makeBase(ports, order);
+    return await makeGeneration(ports, order, { base, holdId, jobVersion: job?.version ?? 1 });
+  } catch (thrown) {
+    if (await abortHold(ports, holdId)) await unpinManifest(ports, order.restore);
+    throw thrown;
+  }
+}
+
+async function makeBase(ports: RestorePorts, order: RestoreOrder): Promise<string> {
+  const { number, mustMerge } = await beginBase(ports, order);
+  if (!mustMerge) {
+    // A merge reads every file; where there is none, damage is to show before the job is held, too.
+    await verifyFiles(ports, (await readManifest(ports, order.manifest)).runs, 0, noDeadline);
+    return writeBase(ports, order, number, undefined);
+  }
+  for (;;) {
+    const merge = await runCompaction(ports, number, noDeadline);
+    if (merge.isDone) return writeBase(ports, order, number, merge.runs);
+  }
+}
+
+/** A generation that the job has flipped to. */
+interface Made {
+  readonly reservation: Reservation;
+  /** Undefined where it is released already. */
+  readonly holdId: string | undefined;
+  readonly undo: string | undefined;
+  readonly loaded: { readonly keys: number; readonly tombstones: number; readonly bytes: number };
+}
+
+/** From the hold to the flip. */
+async function makeGeneration(
+  ports: RestorePorts,
+  order: RestoreOrder,
+  {
+    base: baseObject,
+    holdId,
+    jobVersion,
+  }: { readonly base: string; readonly holdId: string; readonly jobVersion: number },
+): Promise<Made> {
+  const wanted = { id: holdId, kind: 'restore', owner: order.restore, takesOver: true } as const;
+  await takeHold(ports, { ...wanted, jobVersion });
+  await fenceChannels(ports, holdId);
+  const undo = await writeUndo(ports, order, holdId);
+  const reservation = await reserve(ports, order, holdId, baseObject);
+  const cut = await readManifest(ports, order.manifest);
+  const base = await readBaseObject(ports, reservation.base);
+  const loaded = { ...nothingLoaded };
+  for (const file of base.runs.flatMap((run) => run.files)) {
+    const { keys, tombstones, bytes } = await loadFile(ports, reservation, cut, file);
+    loaded.keys += keys;
+    loaded.tombstones += tombstones;
+    loaded.bytes += bytes;
+  }
+  await loadChannels(ports, reservation, cut, holdId);
+  for (const { id: operator } of cut.operators) {
+    const part = { operator, fromGroup: 0, toGroup: cut.maxParallelism - 1 };
+    const made = { reservation, manifest: cut, base };
+    const found = await compareState(ports, made, part, noDeadline);
+    if (found.differing === 0) continue;
+    throw new HoldfastError(
+      'corrupt',
+      `generation ${reservation.generation} is not what its manifest says, ${found.differing} keys differ: ${found.examples.join('; ')}. The job goes on in its old generation`,
+    );
+  }
+  await flipJob(ports, holdId, reservation);
+  return { reservation, holdId, undo, loaded };
+}
+
+/** R6: after the flip, up to where the job was held. */
+async function replay(
+  ports: RestorePorts,
+  { acceptsGaps }: RestoreOrder,
+  { reservation, holdId }: Made,
+): Promise<number> {
+  if (holdId === undefined) return 0;
+  // R1: a hold that was given back by one that had taken it over finds that one's fences.
+  await fenceChannels(ports, holdId);
+  const targets = await readTargets(ports, holdId);
+  let records = 0;
+  for (const { operator, shardId, goal } of targets) {
+    for (let visits = 0; ; visits += 1) {
+      const visit = { shardId, goal, hold: holdId, acceptsGaps };
+      const report = await ports.calls.visit(operator, visit);
+      records += report.records;
+      if (report.isThere) break;
+      if (report.isStuck || visits > visitsMax) {
+        throw new HoldfastError(
+          'invalid',
+          `the replay of shard ${shardId} is stuck: ${report.reason}`,
+        );
+      }
+    }
+  }
+  await bringBack(ports, reservation);
+  const behind = acceptsGaps ? [] : await findBehind(ports, holdId, targets);
+  if (behind.length > 0) {
+    throw new HoldfastError(
+      'unavailable',
+      `channels ${behind.join(', ')} are not yet where they were held`,
+    );
+  }
+  await releaseHold(ports, holdId, reservation.generation);
+  return records;
+}
+
+/** R10: outputs that count again by this restore, or that were lost with their tables. */
+async function bringBack(ports: RestorePorts, reservation: Reservation): Promise<void> {
+  const { generation, left } = reservation;
+  for (const stretch of await findStretches(ports, reservation)) {
+    await republishStretch(ports, generation, stretch, noDeadline);
+  }
+  if (left !== 'all') return;
+  const beginning = await readBeginning(ports, reservation);
+  for (const swept of ports.sinks) await rewriteView(ports, swept, beginning, noDeadline);
+}
+
+/** What a generation began with. */
+export async function readBeginning(
+  ports: RestorePorts,
+  { generation, manifest, base }: Reservation,
+): Promise<Beginning> {
+  return {
+    generation,
+    manifest: await readManifest(ports, manifest),
+    base: await readBaseObject(ports, base),
+  };
+}
+
+async function sweepAll(
+  ports: RestorePorts,
+  reservation: Reservation,
+): Promise<{ readonly removedRows: number; readonly rewrittenRows: number }> {
+  const beginning = await readBeginning(ports, reservation);
+  const total = { removedRows: 0, rewrittenRows: 0 };
+  for (const swept of ports.sinks) {
+    const { removed, rewritten } = await sweepSink(ports, swept, beginning, noDeadline);
+    total.removedRows += removed;
+    total.rewrittenRows += rewritten;
+  }
+  return total;
+}

@@ -1,0 +1,32 @@
+import type { OperatorContract } from '../../core/manifest.ts';
+import type { OperatorCalls } from '../../ports/operator-calls.ts';
+import type { ShardReader } from '../../ports/shard-reader.ts';
+import type { SweptSink } from '../../ports/sink.ts';
+import type { LoadPorts } from './load.ts';
+
+export interface RestorePorts extends LoadPorts {
+  readonly reader: ShardReader;
+  readonly calls: OperatorCalls;
+  readonly sinks: readonly SweptSink[];
+}
+
+export interface RestoreOrder {
+  /** Names the restore, for people and for its twins: one name is one restore. */
+  readonly restore: string;
+  /** Object name of the manifest. */
+  readonly manifest: string;
+  /** State that the deployed code does not declare is left behind. */
+  readonly allowNonRestoredState: boolean;
+  /** Records that have left the stream unread are given up. */
+  readonly acceptsGaps: boolean;
+  /** The tables of the job are lost: it is made again from S3 alone (R11). */
+  readonly areTablesLost: boolean;
+}
+
+/** The contracts of the deployed code. */
+export function describeDeployed(
+  { calls }: RestorePorts,
+  operators: readonly string[],
+): Promise<OperatorContract[]> {
+  return Promise.all(operators.map((id) => calls.describe(id)));
+}

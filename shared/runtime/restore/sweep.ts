@@ -1,0 +1,220 @@
+import { channelId, identifyKey, originOf } from '../../core/channel.ts';
+import { emissionId, unpackEmissions, type Emission } from '../../core/emission.ts';
+import { HoldfastError } from '../../core/errors.ts';
+import { findOwner } from '../../core/key-cuts.ts';
+import { keyGroupOf } from '../../core/key-group.ts';
+import type { Base, Manifest } from '../../core/manifest.ts';
+import { isPast, type Position } from '../../core/position.ts';
+import { isExact } from '../../core/progress.ts';
+import type { Reservation } from '../../core/reservation.ts';
+import type { RunEntry } from '../../core/run-file.ts';
+import { createRowRule, type RowRule } from '../../core/row-validity.ts';
+import type { PlacedRow, SinkRow, SinkSource, SweptSink } from '../../ports/sink.ts';
+import { hasTimeFor, type Deadline } from '../deadline.ts';
+import type { JobPorts } from '../job-ports.ts';
+import { readGroups } from './compare.ts';
+import { readReservation } from './reservation.ts';
+
+/*
+ * R10: rows of the abandoned timeline are removed, and a view row that they had replaced is written again from what the
+ * manifest keeps of it. Zombies of that time may write some more, so a sweep goes on until a pass finds none, and can be
+ * made again at any later time.
+ */
+
+export interface SweepReport {
+  readonly rows: number;
+  readonly removed: number;
+  readonly rewritten: number;
+  /** A whole pass has found no void row. */
+  readonly isClean: boolean;
+}
+
+/** Rows that are dealt with together. */
+const rowsAtOnce = 500;
+
+/** Passes of one call; a zombie that goes on for longer is met by the next. */
+const passesMax = 5;
+
+const reserveMs = 20_000;
+
+/** The rule of a job's present generation. */
+export async function readRowRule(
+  ports: Pick<JobPorts, 'objects' | 'job'>,
+  generation: number,
+): Promise<RowRule> {
+  const reservations: Reservation[] = [];
+  let next: number | undefined = generation;
+  while (next !== undefined && next !== 1) {
+    const made: Reservation | undefined = await readReservation(ports, next);
+    if (made === undefined) {
+      throw new HoldfastError(
+        'corrupt',
+        `generation ${next} of job ${ports.job} has no reservation in the bucket; which rows count cannot be told`,
+      );
+    }
+    reservations.push(made);
+    next = made.parent;
+  }
+  return createRowRule(generation, reservations);
+}
+
+/** What the present generation began with. */
+export interface Beginning {
+  readonly generation: number;
+  readonly manifest: Manifest;
+  readonly base: Base;
+}
+
+/** Goes through a sink's table until a pass finds nothing void, or the deadline comes near. */
+export async function sweepSink(
+  ports: JobPorts,
+  swept: SweptSink,
+  beginning: Beginning,
+  deadline: Deadline,
+): Promise<SweepReport> {
+  const rule = await readRowRule(ports, beginning.generation);
+  const total = { rows: 0, removed: 0, rewritten: 0 };
+  for (let pass = 0; pass < passesMax; pass += 1) {
+    let voids = 0;
+    let batch: PlacedRow[] = [];
+    const settle = async (): Promise<void> => {
+      voids += batch.length;
+      const done = await settleRows(ports, swept, beginning, batch);
+      total.removed += done.removed;
+      total.rewritten += done.rewritten;
+      batch = [];
+    };
+    for await (const row of swept.table.scan()) {
+      total.rows += 1;
+      // What a later restore has made since is none of this sweep's business.
+      const isOlder = row.generation <= beginning.generation;
+      if (isOlder && !rule(row)) batch.push(row);
+      if (batch.length >= rowsAtOnce) await settle();
+      if (!hasTimeFor(deadline, reserveMs)) return { ...total, isClean: false };
+    }
+    if (batch.length > 0) await settle();
+    if (voids === 0) return { ...total, isClean: true };
+  }
+  return { ...total, isClean: false };
+}
+
+/**
+ * Writes every view row as the manifest has it; newer ones stay. For a sink whose table was lost.
+ *
+ * @returns the key group from which to go on; undefined where all were written
+ */
+export async function rewriteView(
+  ports: JobPorts,
+  swept: SweptSink,
+  beginning: Beginning,
+  deadline: Deadline,
+  fromGroup = 0,
+): Promise<number | undefined> {
+  if (swept.table.kind !== 'upsert') return undefined;
+  const { manifest, base } = beginning;
+  const read = readGroups(ports, base, swept.operator);
+  for (let group = fromGroup; group < manifest.maxParallelism; group += 1) {
+    if (!hasTimeFor(deadline, reserveMs)) return group;
+    for (const { entry } of await read(group)) {
+      const { key } = entry.item;
+      for (const emission of listLastRows(manifest, swept, entry)) {
+        const { source, id } = placeRow(ports, swept, beginning, key, emission);
+        await swept.sink.write(source, [{ emission, key, id }]);
+      }
+    }
+  }
+  return undefined;
+}
+
+async function settleRows(
+  ports: JobPorts,
+  swept: SweptSink,
+  beginning: Beginning,
+  rows: readonly PlacedRow[],
+): Promise<{ removed: number; rewritten: number }> {
+  const last =
+    swept.table.kind === 'upsert'
+      ? await findLastRows(ports, swept, beginning, rows)
+      : new Map<string, Emission>();
+  const gone = rows.filter((row) => !last.has(nameOf(row)));
+  const removed = await swept.table.remove(gone);
+  let rewritten = 0;
+  for (const row of rows) {
+    const emission = last.get(nameOf(row));
+    if (emission === undefined) continue;
+    const { source, id } = placeRow(ports, swept, beginning, row.key, emission);
+    const sinkRow: SinkRow = { emission, key: row.key, id };
+    // Of the present generation, so that it replaces the void row, and gives way to all that this generation has written.
+    rewritten += (await swept.sink.write(source, [sinkRow])).written;
+  }
+  return { removed, rewritten };
+}
+
+/** Of each view row the last output before the cut, from the files that the generation began with. */
+async function findLastRows(
+  ports: JobPorts,
+  swept: SweptSink,
+  { manifest, base }: Beginning,
+  rows: readonly PlacedRow[],
+): Promise<Map<string, Emission>> {
+  const wanted = new Map<number, Set<string>>();
+  for (const { key } of rows) {
+    const group = keyGroupOf(identifyKey(key).hash, manifest.maxParallelism);
+    wanted.set(group, (wanted.get(group) ?? new Set()).add(key));
+  }
+  const read = readGroups(ports, base, swept.operator);
+  const last = new Map<string, Emission>();
+  for (const [group, keys] of [...wanted].sort(([a], [b]) => a - b)) {
+    for (const { entry } of await read(group)) {
+      const { key } = entry.item;
+      if (!keys.has(key)) continue;
+      for (const emission of listLastRows(manifest, swept, entry)) {
+        last.set(nameOf({ key, row: emission.row }), emission);
+      }
+    }
+  }
+  return last;
+}
+
+/** The last output of each of a key's rows in a view, of those that were published at the cut. */
+function listLastRows(
+  manifest: Manifest,
+  { operator, name }: SweptSink,
+  { item }: RunEntry,
+): Emission[] {
+  if (item.emissions === undefined) return [];
+  const end = endOfOutputs(manifest, operator, item.key);
+  return unpackEmissions(item.emissions).filter(
+    ({ sink, position }) => sink === name && (end === undefined || !isPast(position, end)),
+  );
+}
+
+/** Up to where a key's outputs were published at the cut; undefined where all were. */
+function endOfOutputs(manifest: Manifest, operator: string, key: string): Position | undefined {
+  if (manifest.isExact) return undefined;
+  const owner = findOwner(manifest.channels, operator, key);
+  return owner === undefined || isExact(owner.progress) ? undefined : owner.progress.position;
+}
+
+function placeRow(
+  { job }: JobPorts,
+  { operator }: SweptSink,
+  { generation, manifest }: Beginning,
+  key: string,
+  emission: Emission,
+): { source: SinkSource; id: string } {
+  const owner = findOwner(manifest.channels, operator, key);
+  if (owner === undefined) {
+    throw new HoldfastError(
+      'internal',
+      `key ${JSON.stringify(key)} belongs to no channel of operator ${operator}`,
+    );
+  }
+  const origin = originOf(owner.channel.stream);
+  const source = { job, operator, generation, channel: channelId(owner.channel), origin };
+  return { source, id: emissionId(operator, origin, identifyKey(key).hash, emission) };
+}
+
+function nameOf({ key, row }: { readonly key: string; readonly row: string }): string {
+  return JSON.stringify([key, row]);
+}

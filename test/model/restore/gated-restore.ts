@@ -1,0 +1,72 @@
+import { HoldfastError } from '../../../shared/core/errors.ts';
+import { deadLetterSink } from '../../../shared/core/emission.ts';
+import type { OperatorCalls } from '../../../shared/ports/operator-calls.ts';
+import type { SinkTable, SweptSink } from '../../../shared/ports/sink.ts';
+import { describeOperator } from '../../../shared/runtime/describe-operator.ts';
+import type { RestorePorts } from '../../../shared/runtime/restore/restore-order.ts';
+import { gatePorts, type DrawFault } from '../gated-ports.ts';
+import type { Gate, StepOwner } from '../gate.ts';
+import { jobName } from '../job.ts';
+import type { RestoreWorld } from './restore-world.ts';
+
+/** What a restore, a checkpoint or a sweep sees, every call of it behind the gate. */
+export function gateRestorePorts(
+  world: RestoreWorld,
+  gate: Gate,
+  owner: StepOwner,
+  draw: DrawFault,
+  visit: OperatorCalls['visit'],
+): RestorePorts {
+  const { sinks, ...stores } = gatePorts(world.ports, gate, owner, draw);
+  const { operator, sinks: tables, system, telemetry } = world;
+  const swept = (
+    [
+      ['journal', tables.journal],
+      ['balance', tables.balance],
+      [deadLetterSink, tables.deadLetters],
+    ] as const
+  ).map(([name, table]): SweptSink => {
+    return {
+      operator: operator.id,
+      name,
+      table: gateTable(table, name, gate, owner, draw),
+      sink: sinks.get(name)!,
+    };
+  });
+  return {
+    job: jobName,
+    ...stores,
+    ...{ system, telemetry },
+    calls: { describe: async () => describeOperator(operator), visit },
+    sinks: swept,
+  };
+}
+
+/** Rows are looked at one by one, and go one by one. */
+function gateTable(
+  table: SinkTable,
+  name: string,
+  gate: Gate,
+  owner: StepOwner,
+  draw: DrawFault,
+): SinkTable {
+  return {
+    kind: table.kind,
+    scan: async function* () {
+      for await (const row of table.scan()) {
+        yield await gate.step(owner, `sink.${name}.scan`, async () => row);
+      }
+    },
+    remove: async (rows) => {
+      let removed = 0;
+      for (const row of rows) {
+        const label = `sink.${name}.remove ${row.key}`;
+        const fault = draw(label);
+        if (fault === 'refused') throw new HoldfastError('unavailable', `${label}: refused`);
+        removed += await gate.step(owner, label, () => table.remove([row]));
+        if (fault === 'reply-lost') throw new HoldfastError('unavailable', `${label}: no reply`);
+      }
+      return removed;
+    },
+  };
+}

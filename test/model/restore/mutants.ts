@@ -1,0 +1,240 @@
+import type { Mutant } from '../mutant.ts';
+
+const restoreJob = 'shared/runtime/restore/restore-job.ts';
+const hold = 'shared/runtime/restore/hold.ts';
+const load = 'shared/runtime/restore/load.ts';
+const steps = 'shared/runtime/restore/restore-steps.ts';
+const sweep = 'shared/runtime/restore/sweep.ts';
+const leftBehind = 'shared/runtime/restore/left-behind.ts';
+const openChannel = 'shared/runtime/open-channel.ts';
+
+/** Changes that break the rules of hold, restore and generations (part C). */
+const mutants: readonly Mutant[] = [
+  {
+    rule: 'R1',
+    what: 'a hold is taken whatever has become of the job meanwhile',
+    file: hold,
+    find: 'if (job.version === jobVersion) {',
+    replace: 'if (jobVersion > 0) {',
+  },
+  {
+    rule: 'R1',
+    what: 'the hold of a restore that has not flipped is taken over',
+    file: hold,
+    find: "hold.kind === 'stopped' || (hold.kind === 'restore' && hold.isFlipped)",
+    replace: "hold.kind === 'stopped' || hold.kind === 'restore'",
+  },
+  {
+    rule: 'R1',
+    what: 'an abort forgets the hold that was taken over',
+    file: hold,
+    find: ': { ...job, hold: job.hold.before };',
+    replace: ': { ...job, hold: undefined };',
+  },
+  {
+    rule: 'R1',
+    what: 'a hold that was given back does not fence anew',
+    file: restoreJob,
+    find: `  await fenceChannels(ports, holdId);
+  const targets`,
+    replace: '  const targets',
+  },
+  {
+    rule: 'R1',
+    what: 'what a hold that was taken over had to reach is forgotten',
+    file: 'shared/runtime/restore/flip.ts',
+    find: 'one !== undefined; one = one.before) {',
+    replace: 'one !== undefined; one = undefined) {',
+  },
+  {
+    rule: 'R2',
+    what: 'a fence does not raise the version',
+    file: 'shared/adapters/memory/memory-control-store.ts',
+    find: '{ ...current, version: current.version + 1, fence }',
+    replace: '{ ...current, fence }',
+  },
+  {
+    rule: 'R2',
+    what: 'the held positions are read before the fences',
+    file: restoreJob,
+    find: `  await fenceChannels(ports, holdId);
+  const undo = await writeUndo(ports, order, holdId);
+`,
+    replace: `  const undo = await writeUndo(ports, order, holdId);
+  await fenceChannels(ports, holdId);
+`,
+  },
+  {
+    rule: 'R2',
+    what: 'the undo point of an earlier hold of the same restore is taken for that of this one',
+    file: steps,
+    find: 'return `${workLabel(restore)}#${holdId}`;',
+    replace: 'return `${workLabel(restore)}#${holdId.slice(0, 0)}`;',
+  },
+  {
+    rule: 'R3',
+    what: 'a stale fence is cleared by a unit that has not joined',
+    file: 'shared/runtime/channel-session.ts',
+    find: 'staleFence !== undefined && hasJoined ?',
+    replace: 'staleFence !== undefined && (hasJoined || !hasJoined) ?',
+  },
+  {
+    rule: 'R3',
+    what: 'a fence is judged by what the environment remembers of the job',
+    file: openChannel,
+    find: `  runtime.memory.generation = undefined;
+  const present`,
+    replace: '  const present',
+  },
+  {
+    rule: 'R3',
+    what: 'a fence of another generation is taken for one of the present',
+    file: openChannel,
+    find: '  if (present !== generation) return false;\n',
+    replace: '',
+  },
+  {
+    rule: 'R4',
+    what: 'a number of a generation is used again by another restore',
+    file: 'shared/runtime/restore/reservation.ts',
+    find: 'if (there?.restore === wanted.restore && there.hold === wanted.hold) return there;',
+    replace: 'if (there !== undefined) return { ...there, ...wanted };',
+  },
+  {
+    rule: 'R4',
+    what: 'a number of a generation is used again under another hold',
+    file: 'shared/runtime/restore/reservation.ts',
+    find: 'there?.restore === wanted.restore && there.hold === wanted.hold',
+    replace: 'there?.restore === wanted.restore',
+  },
+  {
+    rule: 'R5',
+    what: 'a loader overwrites',
+    file: load,
+    find: 'some.map((item) => ({ item, expectedVersion: undefined })),',
+    replace: `await Promise.all(
+        some.map(async (item) => ({
+          item,
+          expectedVersion: (await ports.state.load(scope, [item])).get(item.key)?.version,
+        })),
+      ),`,
+  },
+  {
+    rule: 'R5',
+    what: 'the job is changed under whatever hold there is',
+    file: hold,
+    find: `    if (job.hold?.id !== holdId) throw lostHold(job, holdId);
+    return change(`,
+    replace: `    if (job.hold === undefined) throw lostHold(job, holdId);
+    return change(`,
+  },
+  {
+    rule: 'R5',
+    what: 'the flip needs no undo point',
+    file: restoreJob,
+    find: 'const undo = await writeUndo(ports, order, holdId);',
+    replace: 'const undo = await writeUndo(ports, order, holdId).catch(() => undefined);',
+  },
+  {
+    rule: 'R5',
+    what: 'progress is loaded without a fence',
+    file: load,
+    find: 'fence: holdId,',
+    replace: 'fence: holdId === undefined ? holdId : undefined,',
+  },
+  {
+    rule: 'R5',
+    what: 'the hold is released before every channel is where it was held',
+    file: restoreJob,
+    find: 'if (report.isThere) break;',
+    replace: 'if (visits >= 0) break;',
+    also: {
+      find: 'acceptsGaps ? [] : await findBehind(ports, holdId, targets)',
+      replace: 'acceptsGaps || !acceptsGaps ? [] : await findBehind(ports, holdId, targets)',
+    },
+  },
+  {
+    rule: 'R6',
+    what: 'the replay comes before the flip',
+    file: restoreJob,
+    find: '  await flipJob(ports, holdId, reservation);\n  return {',
+    replace: `  await replay(ports, order, { reservation, holdId, undo, loaded });
+  await flipJob(ports, holdId, reservation);
+  return {`,
+  },
+  {
+    rule: 'R6',
+    what: 'outputs of a replay carry the old generation',
+    file: 'shared/runtime/flush-outputs.ts',
+    find: 'generation: session.progress.generation,',
+    replace: 'generation: 1,',
+  },
+  {
+    rule: 'R7',
+    what: 'what the trigger has gone past is not read',
+    file: 'shared/runtime/process-batch.ts',
+    find: 'if (mayHaveSkipped(runtime, session, first)) {',
+    replace: 'if (records.length === 0 && mayHaveSkipped(runtime, session, first)) {',
+  },
+  {
+    rule: 'R10',
+    what: 'rows past a fork count',
+    file: 'shared/core/row-validity.ts',
+    find: 'return fork !== undefined && !isPast(position, fork);',
+    replace: 'return fork === undefined || isPast(position, fork) || !isPast(position, fork);',
+  },
+  {
+    rule: 'R10',
+    what: 'rows of a generation that was undone count',
+    file: 'shared/core/row-validity.ts',
+    find: 'if (!ends.has(own)) return false;',
+    replace: 'if (!ends.has(own)) return true;',
+  },
+  {
+    rule: 'R10',
+    what: 'channels begun behind the cut have no fork',
+    file: steps,
+    find: '[...listed, ...lacking.map((channel) => [channel, undefined] as const)]',
+    replace: '[...listed, ...lacking.slice(0, 0).map((channel) => [channel, undefined] as const)]',
+  },
+  {
+    rule: 'R10',
+    what: 'void rows are not swept',
+    file: sweep,
+    find: 'if (isOlder && !rule(row)) batch.push(row);',
+    replace: 'if (isOlder && !isOlder && !rule(row)) batch.push(row);',
+  },
+  {
+    rule: 'R10',
+    what: 'a late sweep removes what a later restore has made',
+    file: sweep,
+    find: 'if (isOlder && !rule(row)) batch.push(row);',
+    replace: 'if (!rule(row)) batch.push(row);',
+  },
+  {
+    rule: 'R10',
+    what: 'void view rows are not rewritten',
+    file: sweep,
+    find: "swept.table.kind === 'upsert'\n",
+    replace: "swept.name === ''\n",
+  },
+  {
+    rule: 'R10',
+    what: 'nothing is republished',
+    file: leftBehind,
+    find: 'return known.filter((one) => one > whole && !way.has(one));',
+    replace: 'return known.slice(0, 0).filter((one) => one > whole && !way.has(one));',
+  },
+  {
+    rule: 'R10',
+    what: 'only what the generation before did not count is republished',
+    file: leftBehind,
+    find: 'return known.filter((one) => one > whole && !way.has(one));',
+    replace: 'return known.slice(-1).filter((one) => one > whole && !way.has(one));',
+  },
+];
+
+export const restoreMutants: readonly Mutant[] = mutants.map((mutant) => ({
+  ...mutant,
+  noticedBy: 'restore',
+}));
