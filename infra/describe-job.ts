@@ -20,10 +20,18 @@ const HEARTBEAT_PROPS: Readonly<Record<string, Translation>> = {
   behind: ['behindSeconds', toSeconds],
 };
 
+const CHECKPOINTING_PROPS: Readonly<Record<string, Translation>> = {
+  interval: ['intervalSeconds', toSeconds],
+  timeout: ['timeoutSeconds', toSeconds],
+  minPause: ['minPauseSeconds', toSeconds],
+  manifestBackup: 'not described',
+};
+
 const JOB_PROPS: Readonly<Record<string, Translation>> = {
   removalPolicy: 'not described',
   bundle: 'not described',
   source: ['source', (value) => translate(value, SOURCE_PROPS)],
+  checkpointing: ['checkpointing', (value) => translate(value, CHECKPOINTING_PROPS)],
   heartbeat: ['heartbeat', (value) => translate(value, HEARTBEAT_PROPS)],
   operators: [
     'operators',

@@ -56,6 +56,10 @@ export class FlightDelaysStack extends Stack {
       SinkLate: job.sinkTable('late').tableName,
       OperatorFunction: job.operatorFunction(OPERATOR_ID).functionName,
       RegistrarFunction: job.registrarFunction.functionName,
+      CoordinatorFunction: job.coordinatorFunction.functionName,
+      WorkflowFunction: job.workflowFunction.functionName,
+      SavepointWorkflow: job.savepointWorkflow.stateMachineArn,
+      RestoreWorkflow: job.restoreWorkflow.stateMachineArn,
     });
   }
 

@@ -14,6 +14,10 @@ export type GrantedResource =
   | 'bucket'
   | 'job-objects'
   | 'discarded-batches'
+  | 'manifest-backup'
+  | 'manifest-backup-objects'
+  | 'operator-functions'
+  | 'step-function'
   | 'log-group'
   | 'scheduled-function';
 
@@ -139,6 +143,122 @@ export const HEARTBEAT_PERMISSIONS: readonly Permission[] = [
     why: "only an existing stream that is encrypted with its owner's key",
   },
   LOGGING,
+];
+
+export const COORDINATOR_PERMISSIONS: readonly Permission[] = [
+  {
+    on: 'control-table',
+    actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],
+    why: 'the job, the progress of its channels and their list, and the registry of its manifests (C4); no progress is written',
+  },
+  {
+    on: 'job-objects',
+    actions: ['s3:DeleteObject', 's3:GetObject', 's3:PutObject'],
+    why: 'manifests and merged files, and the collection of what nothing refers to any more (C7)',
+  },
+  {
+    on: 'bucket',
+    actions: ['s3:ListBucket'],
+    why: 'garbage is found by listing; and a missing object is 404 only to those who may list',
+  },
+  {
+    on: 'manifest-backup-objects',
+    actions: ['s3:GetObject', 's3:PutObject'],
+    why: 'second copies of manifests, if the job asks for them; none is ever deleted',
+  },
+  {
+    on: 'manifest-backup',
+    actions: ['s3:ListBucket'],
+    why: 'a missing copy is 404 only to those who may list',
+  },
+  {
+    on: 'stream',
+    actions: ['kinesis:DescribeStreamSummary', 'kinesis:ListShards'],
+    why: 'which shards are closed, and how long records are kept (R7); it reads none',
+  },
+  {
+    on: 'operator-functions',
+    actions: ['lambda:InvokeFunction'],
+    why: 'what the deployed code is a contract about, and visits to channels that nothing arrives in (R7); the operators of this job alone',
+  },
+  LOGGING,
+];
+
+export const STEP_PERMISSIONS: readonly Permission[] = [
+  {
+    on: 'control-table',
+    actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+    why: 'the hold, fences, the progress of a generation that is loaded, and the registry of manifests (R1, R2, R5)',
+  },
+  {
+    on: 'state-table',
+    actions: [
+      'dynamodb:BatchWriteItem',
+      'dynamodb:GetItem',
+      'dynamodb:PartiQLInsert',
+      'dynamodb:PartiQLUpdate',
+      'dynamodb:PutItem',
+      'dynamodb:Query',
+    ],
+    why: 'a generation is loaded by inserts, compared by queries, and one that is over is deleted in batches (R5, R13)',
+  },
+  {
+    on: 'sink-tables',
+    actions: ['dynamodb:BatchGetItem', 'dynamodb:DeleteItem', 'dynamodb:PutItem', 'dynamodb:Scan'],
+    why: 'void rows are found, removed or written anew, whole; outputs that count again are brought back (R10)',
+  },
+  {
+    on: 'dead-letter-table',
+    actions: [
+      'dynamodb:BatchGetItem',
+      'dynamodb:DeleteItem',
+      'dynamodb:PartiQLInsert',
+      'dynamodb:PartiQLUpdate',
+      'dynamodb:PutItem',
+      'dynamodb:Scan',
+    ],
+    why: 'verdicts are outputs like others (P15, R10)',
+  },
+  {
+    on: 'job-objects',
+    actions: ['s3:DeleteObject', 's3:GetObject', 's3:PutObject'],
+    why: 'manifests, files and reservations; a savepoint is deleted where somebody asks for it',
+  },
+  {
+    on: 'bucket',
+    actions: ['s3:ListBucket'],
+    why: 'what a merge has made already is found by listing; and a missing object is 404 only to those who may list',
+  },
+  {
+    on: 'stream',
+    actions: [
+      'kinesis:DescribeStreamSummary',
+      'kinesis:GetRecords',
+      'kinesis:GetShardIterator',
+      'kinesis:ListShards',
+    ],
+    why: 'whether the records after a cut can still be read is found out by reading one (R5)',
+  },
+  {
+    on: 'stream-key',
+    actions: ['kms:Decrypt'],
+    why: "only an existing stream that is encrypted with its owner's key",
+  },
+  {
+    on: 'operator-functions',
+    actions: ['lambda:InvokeFunction'],
+    why: 'what the deployed code is a contract about, and the replay (R6); the operators of this job alone',
+  },
+  LOGGING,
+];
+
+/** What a workflow may do. */
+export const WORKFLOW_PERMISSIONS: readonly Permission[] = [
+  {
+    on: 'step-function',
+    actions: ['lambda:InvokeFunction'],
+    why: 'the function that does its steps, and no version or alias of it',
+  },
 ];
 
 /** What a schedule may do: its role is for one function. */

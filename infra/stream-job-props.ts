@@ -1,5 +1,6 @@
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { SinkKind } from '../shared/config/job.ts';
 import type { StreamSource } from './stream-source.ts';
 
@@ -23,6 +24,14 @@ export interface StreamJobProps {
    * @default 128
    */
   readonly maxParallelism?: number;
+
+  /**
+   * How checkpoints are made: recovery points of the whole job, from which it can be restored. One is a few requests, whatever
+   * the size of the state, and stops nothing.
+   *
+   * @default - every minute, the last five are kept
+   */
+  readonly checkpointing?: CheckpointingProps;
 
   /**
    * Lets event time go on while nothing arrives: a function puts a heartbeat into every shard of the source, from time to
@@ -53,6 +62,60 @@ export interface StreamJobProps {
    * @internal
    */
   readonly bundle?: (entry: string) => Code;
+}
+
+/** What of a bucket is needed to copy manifests into it. */
+export type BackupBucket = Pick<IBucket, 'arnForObjects' | 'bucketArn' | 'bucketName'>;
+
+/**
+ * The settings of checkpoints, with the names and the meanings that they have in Flink. Two are fixed: there is one checkpoint
+ * at a time, and none is unaligned, since the operators of a job do not exchange records.
+ */
+export interface CheckpointingProps {
+  /**
+   * From one checkpoint to the next, ten seconds to six hours. A restore reads the records since.
+   *
+   * @default Duration.minutes(1)
+   */
+  readonly interval?: Duration;
+
+  /**
+   * A checkpoint that is not complete after this time has failed. At least three intervals and three minutes: the next ticks of
+   * the coordinator finish what one that was killed has begun.
+   *
+   * @default - ten minutes, or three intervals where those are longer
+   */
+  readonly timeout?: Duration;
+
+  /**
+   * From the end of one checkpoint to the beginning of the next, at least; shorter than the interval.
+   *
+   * @default Duration.seconds(0)
+   */
+  readonly minPause?: Duration;
+
+  /**
+   * How many checkpoints may fail in a row before the coordinator logs an error each minute. The job goes on in any case.
+   *
+   * @default 0
+   */
+  readonly tolerableFailures?: number;
+
+  /**
+   * How many complete checkpoints are kept. Savepoints are kept besides, until somebody deletes them.
+   *
+   * @default 5
+   */
+  readonly retained?: number;
+
+  /**
+   * A bucket, best of another account, that takes a second copy of each manifest, under the same name. The files that manifests
+   * list stay where they are: copy those with S3 replication. The bucket is in the job's region and encrypted with the keys of
+   * S3; one of another account must let the coordinator's role in.
+   *
+   * @default - no second copy
+   */
+  readonly manifestBackup?: BackupBucket;
 }
 
 /** When heartbeats are put, and what they say. */

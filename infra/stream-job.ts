@@ -1,15 +1,17 @@
-import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
+import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IStream } from 'aws-cdk-lib/aws-kinesis';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ConfigurationError, showValue } from '../shared/config/configuration-error.ts';
 import { writeEnvironment } from '../shared/config/environment.ts';
 import type { Job, JobOperator } from '../shared/config/job.ts';
 import { bundleHandler } from './bundle-handler.ts';
+import { Coordinator } from './coordinator.ts';
 import { HandlerFunction } from './handler-function.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { JobRegistration } from './job-registration.ts';
@@ -17,8 +19,14 @@ import { createJobStorage, type JobStorage, listStorageArns } from './job-storag
 import { OPERATOR_PERMISSIONS, PRODUCER_ACTIONS, SINK_READER_ACTIONS } from './permissions.ts';
 import { readJob } from './read-job.ts';
 import type { StreamJobProps } from './stream-job-props.ts';
+import { RestoreWorkflow } from './restore-workflow.ts';
+import { SavepointWorkflow } from './savepoint-workflow.ts';
 import { createStreamMapping } from './stream-mapping.ts';
 import { createSourceStream } from './stream-source.ts';
+import { WorkflowSteps } from './workflow-steps.ts';
+
+/** Where the runtime publishes its metrics. */
+const METRICS_NAMESPACE = 'Holdfast';
 
 /**
  * A stateful stream job: its source stream, one function for each operator, and the tables and the
@@ -39,15 +47,25 @@ export class StreamJob extends Construct {
   readonly bucket: Bucket;
   /** Runs at every deployment, before any operator may read. */
   readonly registrarFunction: LambdaFunction;
+  /** Makes checkpoints, merges and collects files, visits quiet channels. */
+  readonly coordinatorFunction: LambdaFunction;
+  /** Makes savepoints. */
+  readonly savepointWorkflow: StateMachine;
+  /** Restores the job, and drills that. */
+  readonly restoreWorkflow: StateMachine;
+  /** Does the steps of both; the command line asks it, too. */
+  readonly workflowFunction: LambdaFunction;
   /** Puts heartbeats into the stream; none unless the job asks for them. */
   readonly heartbeatFunction: LambdaFunction | undefined;
 
+  readonly #jobName: string;
   readonly #sinkTables: ReadonlyMap<string, Table>;
   readonly #operatorFunctions = new Map<string, LambdaFunction>();
 
   constructor(scope: Construct, id: string, props: StreamJobProps) {
     super(scope, id);
     const job = readJob(this.node.path, props);
+    this.#jobName = job.jobName;
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
     const bundle = props.bundle ?? bundleHandler;
     const storage = createJobStorage(
@@ -82,6 +100,26 @@ export class StreamJob extends Construct {
       // No record before the job exists: an operator that finds no job item hands its batch back.
       mapping.node.addDependency(registration.resource);
     }
+    const coordinator = new Coordinator(this, 'Coordinator', {
+      job,
+      storage,
+      stream: this.stream,
+      operatorFunctions: this.#operatorFunctions,
+      manifestBackup: props.checkpointing?.manifestBackup,
+      bundle,
+      removalPolicy,
+    });
+    // Its first tick comes with the schedule.
+    coordinator.node.addDependency(registration.resource);
+    this.coordinatorFunction = coordinator.function;
+    const steps = new WorkflowSteps(this, 'Steps', {
+      ...{ job, storage, stream: this.stream, operatorFunctions: this.#operatorFunctions },
+      ...{ bundle, removalPolicy },
+    });
+    this.workflowFunction = steps.function;
+    const workflow = { function: steps.function, jobName: job.jobName };
+    this.savepointWorkflow = new SavepointWorkflow(this, 'Savepoints', workflow).stateMachine;
+    this.restoreWorkflow = new RestoreWorkflow(this, 'Restores', workflow).stateMachine;
     this.heartbeatFunction =
       job.heartbeat === undefined
         ? undefined
@@ -130,6 +168,34 @@ export class StreamJob extends Construct {
    */
   metricIteratorAge(operatorId: string, options?: MetricOptions): Metric {
     return this.operatorFunction(operatorId).metric('IteratorAge', {
+      statistic: 'Maximum',
+      ...options,
+    });
+  }
+
+  /**
+   * How many checkpoints have failed since the last one that completed. An alarm belongs on more than are tolerated.
+   *
+   * @default - the maximum over five minutes
+   */
+  metricCheckpointFailures(options?: MetricOptions): Metric {
+    return this.#coordinatorMetric('checkpointFailures', options);
+  }
+
+  /**
+   * How old the newest complete checkpoint is, ms. It is what a restore has to read again.
+   *
+   * @default - the maximum over five minutes
+   */
+  metricCheckpointAge(options?: MetricOptions): Metric {
+    return this.#coordinatorMetric('checkpointAgeMs', options);
+  }
+
+  #coordinatorMetric(metricName: string, options?: MetricOptions): Metric {
+    return new Metric({
+      namespace: METRICS_NAMESPACE,
+      metricName,
+      dimensionsMap: { job: this.#jobName },
       statistic: 'Maximum',
       ...options,
     });

@@ -50,7 +50,7 @@ export interface HeartbeatEnvironment {
   readonly behindSeconds: number;
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 const REDEPLOY =
   'these variables are written by the StreamJob construct: deploy again and do not edit them by hand';
@@ -161,7 +161,7 @@ export function writeHeartbeatEnvironment(
   };
 }
 
-interface VariableReader {
+export interface VariableReader {
   /** Notes a problem if `read` finds no value. What it returns then never leaves this file. */
   take<Value>(
     name: string,
@@ -172,7 +172,7 @@ interface VariableReader {
   refuseProblems(subject: string): void;
 }
 
-function readVariables(env: Variables): VariableReader {
+export function readVariables(env: Variables): VariableReader {
   const problems: ConfigurationProblem[] = [];
   return {
     take<Value>(
@@ -194,8 +194,8 @@ function readVariables(env: Variables): VariableReader {
   };
 }
 
-const TABLE_RULE = 'the name of a DynamoDB table';
-const BUCKET_RULE = 'the name of an S3 bucket';
+export const TABLE_RULE = 'the name of a DynamoDB table';
+export const BUCKET_RULE = 'the name of an S3 bucket';
 const SINKS_RULE = `a JSON object of sink name → table name, {} if there are none (sink names: ${NAME_RULE})`;
 
 const DETERMINISM_RULE = 'count or strict';
@@ -204,19 +204,19 @@ function readDeterminism(text: string): DeterminismSetting | undefined {
   return text === 'count' || text === 'strict' ? text : undefined;
 }
 
-function readName(text: string): string | undefined {
+export function readName(text: string): string | undefined {
   return isName(text) ? text : undefined;
 }
 
-function readStreamArn(text: string): string | undefined {
+export function readStreamArn(text: string): string | undefined {
   return /^arn:[\w-]+:kinesis:[\w-]*:\d*:stream\/[\w.-]{1,128}$/.test(text) ? text : undefined;
 }
 
-function readTableName(text: string): string | undefined {
+export function readTableName(text: string): string | undefined {
   return /^[\w.-]{3,255}$/.test(text) ? text : undefined;
 }
 
-function readBucketName(text: string): string | undefined {
+export function readBucketName(text: string): string | undefined {
   return /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text) ? text : undefined;
 }
 
@@ -253,7 +253,7 @@ function readSinks(text: string): ReadonlyMap<string, string> | undefined {
   return sinks;
 }
 
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -1,6 +1,8 @@
 import * as z from 'zod';
+import { checkCheckpointing, checkpointingSchema } from './checkpointing.ts';
 import { showValue, describeProblem, type ConfigurationProblem } from './configuration-error.ts';
 import { toJobProblems } from './job-problem.ts';
+import { rule, within } from './limit-rule.ts';
 import {
   DEFAULTS,
   describeLimit,
@@ -10,7 +12,6 @@ import {
   LIMITS,
   MAX_PARALLELISM_RULE,
   NAME_RULE,
-  type Limit,
 } from './limits.ts';
 
 /** `append` keeps every emission; `upsert` keeps the last one for each business key. */
@@ -83,6 +84,7 @@ const jobSchema = z.strictObject({
     .default(DEFAULTS.maxParallelism),
   source: sourceSchema,
   operators: z.array(operatorSchema),
+  checkpointing: checkpointingSchema.prefault({}),
   heartbeat: heartbeatSchema.optional(),
 });
 
@@ -104,25 +106,17 @@ export interface JobProblem extends ConfigurationProblem {
 export function checkJob(description: unknown): readonly JobProblem[] {
   const shape = jobSchema.safeParse(description, { reportInput: true });
   const problems = shape.success ? [] : shape.error.issues.flatMap(toJobProblems);
-  return [...problems, ...checkCounts(description), ...checkDuplicates(description)].map(
-    (problem) => ({ ...problem, message: describeProblem(problem) }),
-  );
+  return [
+    ...problems,
+    ...checkCounts(description),
+    ...checkDuplicates(description),
+    ...checkCheckpointing('checkpointing', field(description, 'checkpointing') ?? {}),
+  ].map((problem) => ({ ...problem, message: describeProblem(problem) }));
 }
 
 /** The job with its defaults. Only for a description in which `checkJob` finds no problem. */
 export function completeJob(description: JobDescription): Job {
   return jobSchema.parse(description);
-}
-
-function within(code: string, limit: Limit) {
-  return z.custom<number>(
-    (value) => isWithin(limit, value),
-    rule(code, describeLimit(limit), 'choose a value in the range'),
-  );
-}
-
-function rule(code: string, expected: string, remedy: string) {
-  return { params: { code, expected, remedy } };
 }
 
 type CountedProblem = Omit<JobProblem, 'message'>;

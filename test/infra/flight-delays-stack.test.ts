@@ -47,6 +47,8 @@ describe('demonstration stack', () => {
       'JobSource9BA4C48F',
       'JobRegistrationRegistrarLogs4D36DBAD',
       'JobOperatorflightdelaysLogsCBE83061',
+      'JobCoordinatorHandlerLogs4AA292E1',
+      'JobStepsHandlerLogsA55E527B',
     ]);
   });
 
@@ -62,6 +64,8 @@ describe('demonstration stack', () => {
       'AWS::Logs::LogGroup',
       'AWS::S3::Bucket',
       'AWS::S3::BucketPolicy',
+      'AWS::Scheduler::Schedule',
+      'AWS::StepFunctions::StateMachine',
       'Custom::HoldfastJob',
     ]);
   });
@@ -101,6 +105,10 @@ describe('demonstration stack', () => {
       SinkLate: { Ref: 'JobSinklateB75FE2D5' },
       OperatorFunction: { Ref: 'JobOperatorflightdelaysFunctionC155957C' },
       RegistrarFunction: { Ref: 'JobRegistrationRegistrarFunction9222F7A7' },
+      CoordinatorFunction: { Ref: 'JobCoordinatorHandlerFunction607B3C35' },
+      WorkflowFunction: { Ref: 'JobStepsHandlerFunction87C0B6CB' },
+      SavepointWorkflow: { Ref: 'JobSavepointsMachineDD5DED8B' },
+      RestoreWorkflow: { Ref: 'JobRestoresMachineD9F592B9' },
     });
   });
 });

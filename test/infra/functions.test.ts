@@ -26,6 +26,8 @@ const resources = listResources(stack);
 const functions = listResourcesOfType(resources, 'AWS::Lambda::Function');
 const delays = functions.find(({ logicalId }) => logicalId.startsWith('JobOperatordelays'));
 const routes = functions.find(({ logicalId }) => logicalId.startsWith('JobOperatorroutes'));
+const coordinator = functions.find(({ logicalId }) => logicalId.startsWith('JobCoordinator'));
+const steps = functions.find(({ logicalId }) => logicalId.startsWith('JobSteps'));
 const registrar = functions.find(({ logicalId }) => logicalId.startsWith('JobRegistration'));
 
 /** The variables of a function, with references replaced by names that AWS could have given. */
@@ -49,15 +51,16 @@ function resolveText(value: unknown): string {
 }
 
 describe('functions of a stream job', () => {
-  it('are one for each operator and one that registers the job', () => {
-    expect(functions).toHaveLength(3);
-    expect([delays, routes, registrar]).not.toContain(undefined);
+  it('are one for each operator, and one each for registration, checkpoints and workflows', () => {
+    expect(functions).toHaveLength(5);
+    expect([delays, routes, registrar, coordinator, steps]).not.toContain(undefined);
   });
 
   it.each([
     ['delays', delays],
     ['routes', routes],
     ['registrar', registrar],
+    ['coordinator', coordinator],
   ])('run %s on Node 24 for arm64', (_, handler) => {
     expect(handler?.Properties).toMatchObject({
       Runtime: 'nodejs24.x',
@@ -85,7 +88,7 @@ describe('functions of a stream job', () => {
       ({ Properties }) =>
         (Properties['LoggingConfig'] as { LogGroup: { Ref: string } }).LogGroup.Ref,
     );
-    expect(new Set(groups).size).toBe(3);
+    expect(new Set(groups).size).toBe(5);
     for (const group of groups) expect(resources[group]?.Type).toBe('AWS::Logs::LogGroup');
   });
 

@@ -134,14 +134,32 @@ describe('rights of a stream job', () => {
 
   it('come from these policies alone', () => {
     const roles = listResourcesOfType(resources, 'AWS::IAM::Role');
-    expect(roles).toHaveLength(3);
+    expect(roles).toHaveLength(8);
     for (const { Properties } of roles) {
       expect(Object.keys(Properties)).toEqual(['AssumeRolePolicyDocument']);
     }
   });
 
-  it('are given to Lambda and to nobody else', () => {
-    for (const { Properties } of listResourcesOfType(resources, 'AWS::IAM::Role')) {
+  it('are given to Lambda, for its own timer to the scheduler, and for workflows to Step Functions', () => {
+    const roles = listResourcesOfType(resources, 'AWS::IAM::Role');
+    const timers = roles.filter(({ logicalId }) => logicalId.includes('Timer'));
+    expect(timers.map(({ logicalId }) => logicalId)).toEqual([
+      expect.stringMatching(/^JobCoordinatorTimerRole/),
+    ]);
+    const workflows = roles.filter(({ logicalId }) => /^Job(Savepoints|Restores)/.test(logicalId));
+    expect(workflows).toHaveLength(2);
+    for (const { Properties } of workflows) {
+      expect(Properties['AssumeRolePolicyDocument']).toMatchObject({
+        Statement: [
+          {
+            Principal: { Service: 'states.amazonaws.com' },
+            Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+          },
+        ],
+      });
+    }
+    const others = roles.filter((role) => !timers.includes(role) && !workflows.includes(role));
+    for (const { Properties } of others) {
       expect(Properties['AssumeRolePolicyDocument']).toEqual({
         Version: '2012-10-17',
         Statement: [

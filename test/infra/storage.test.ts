@@ -30,6 +30,8 @@ describe('storage of a stream job', () => {
       'JobSource9BA4C48F',
       'JobRegistrationRegistrarLogs4D36DBAD',
       'JobOperatordelaysLogs08E79985',
+      'JobCoordinatorHandlerLogs4AA292E1',
+      'JobStepsHandlerLogsA55E527B',
       'JobCheckpoints2E60B73F',
     ]);
   });
@@ -46,7 +48,7 @@ describe('storage of a stream job', () => {
   it('lets everything go with the stack when it is told so', () => {
     const { stack } = createJob({ operators: OPERATORS, removalPolicy: RemovalPolicy.DESTROY });
     const stateful = listStateful(listResources(stack));
-    expect(stateful).toHaveLength(9);
+    expect(stateful).toHaveLength(11);
     expect(new Set(stateful.map(({ DeletionPolicy }) => DeletionPolicy))).toEqual(
       new Set(['Delete']),
     );
@@ -150,6 +152,8 @@ describe('storage of a stream job', () => {
   it('keeps logs for thirty days', () => {
     const groups = listResourcesOfType(resources, 'AWS::Logs::LogGroup');
     expect(groups.map(({ Properties }) => Properties)).toEqual([
+      { RetentionInDays: 30 },
+      { RetentionInDays: 30 },
       { RetentionInDays: 30 },
       { RetentionInDays: 30 },
     ]);

@@ -3,6 +3,7 @@ import {
   encodeBatchResponse,
   type KinesisBatchResponse,
 } from '../../adapters/kinesis/lambda-event.ts';
+import { isWorkOrder, type EncodedWork } from '../../adapters/lambda/work-order.ts';
 import { ConfigurationError } from '../../config/configuration-error.ts';
 import {
   readEnvironment,
@@ -14,16 +15,18 @@ import { defaultSettings, type RuntimeSettings } from '../../runtime/operator-ru
 import { processBatch } from '../../runtime/process-batch.ts';
 import { hasOwnEndpoint } from './clients.ts';
 import { createAwsRuntime } from './operator-runtime.ts';
+import { createWorkOrders } from './work-orders.ts';
 
 /** What the runtime needs of Lambda's context. */
 interface InvocationContext {
   getRemainingTimeInMillis(): number;
 }
 
+/** Answers a batch of records with what of it has to be delivered again, and a work order with its answer. */
 export type OperatorHandler = (
   event: unknown,
   context: InvocationContext,
-) => Promise<KinesisBatchResponse>;
+) => Promise<KinesisBatchResponse | EncodedWork>;
 
 export interface OperatorHandlerOptions {
   readonly settings?: Partial<RuntimeSettings>;
@@ -57,12 +60,13 @@ export function createOperatorHandler(
     determinism: environment.determinism ?? options.determinism ?? 'count',
     settings: { ...defaultSettings, ...options.settings },
   });
+  const answerWorkOrder = createWorkOrders(runtime);
   return async (event, context) => {
+    const deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
+    if (isWorkOrder(event)) return answerWorkOrder(event, deadline);
     if (isEmptyBatch(event)) return encodeBatchResponse(undefined);
     const batch = decodeKinesisEvent(event, environment.streamArn);
-    const outcome = await processBatch(runtime, batch.shardId, batch.records, {
-      remainingMs: () => context.getRemainingTimeInMillis(),
-    });
+    const outcome = await processBatch(runtime, batch.shardId, batch.records, deadline);
     if (outcome.kind === 'done') return encodeBatchResponse(undefined);
     runtime.telemetry.log('warn', 'records handed back', {
       operator: operator.id,

@@ -156,6 +156,14 @@ describe('completeJob', () => {
     expect(completeJob(JOB)).toEqual({
       jobName: 'flight-delays',
       maxParallelism: 128,
+      checkpointing: {
+        intervalSeconds: 60,
+        timeoutSeconds: 600,
+        minPauseSeconds: 0,
+        maxConcurrent: 1,
+        tolerableFailures: 0,
+        retained: 5,
+      },
       source: { kind: 'provisioned', shards: 4, retentionHours: 24 },
       operators: [
         {

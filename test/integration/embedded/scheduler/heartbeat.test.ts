@@ -84,7 +84,10 @@ describe('a job with heartbeats on the embedded AWS', () => {
   });
 
   const whenIdle = () => aws.mappings[0]!.whenIdle();
-  const beat = () => aws.schedules.fire(aws.schedules.list()[0]!.name);
+  const beat = () =>
+    aws.schedules.fire(
+      aws.schedules.list().find(({ logicalId }) => logicalId.includes('Heartbeat'))!.name,
+    );
 
   async function scan(table: 'Counts' | 'Late' | 'DeadLetters') {
     const rows: Record<string, unknown>[] = [];

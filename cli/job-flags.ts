@@ -1,0 +1,95 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { createAwsClients, hasOwnEndpoint } from '../shared/composition/aws/clients.ts';
+import { openJob } from '../shared/composition/aws/job-tools.ts';
+import { readOperatorFunctions } from '../shared/config/coordinator-environment.ts';
+import type { Telemetry } from '../shared/ports/telemetry.ts';
+import type { CheckpointPorts } from '../shared/runtime/checkpoint/take-checkpoint.ts';
+
+/** Where a deployed job is, as the command line says it. */
+export interface JobFlags {
+  readonly job: string;
+  readonly controlTable: string;
+  readonly bucket: string;
+  readonly operatorFunction?: ReadonlyMap<string, string>;
+  readonly region?: string;
+  readonly profile?: string;
+  readonly endpointUrl?: string;
+  readonly json: boolean;
+}
+
+/**
+ * Adds what every command about a deployed job has to be told. The names are outputs of its stack, and the variables those that
+ * the stack gives its functions; endpoints can be set for each service alone by the SDK's variables, AWS_ENDPOINT_URL_DYNAMODB
+ * and so on.
+ */
+export function addJobFlags(command: Command): Command {
+  const must = (flags: string, description: string, variable: string): Option =>
+    new Option(flags, description).env(variable).makeOptionMandatory();
+  return command
+    .addOption(must('--job <name>', 'the name of the job', 'HOLDFAST_JOB'))
+    .addOption(must('--control-table <name>', 'its control table', 'HOLDFAST_CONTROL_TABLE'))
+    .addOption(must('--bucket <name>', 'its bucket', 'HOLDFAST_BUCKET'))
+    .option('--region <region>', 'the AWS region')
+    .option('--profile <name>', 'the profile in the AWS configuration')
+    .option('--endpoint-url <url>', 'another endpoint than AWS, for all services')
+    .option('--json', 'print the result as JSON', false);
+}
+
+/** Adds the functions of the operators, for commands that call them. */
+export function addFunctionFlag(command: Command): Command {
+  return command.addOption(
+    new Option(
+      '--operator-function <operator=function>',
+      'the function of an operator, by its name or ARN; once for each, or all of them as JSON',
+    )
+      .env('HOLDFAST_OPERATOR_FUNCTIONS')
+      .makeOptionMandatory()
+      .argParser(readOperatorFunction),
+  );
+}
+
+function readOperatorFunction(
+  text: string,
+  before: ReadonlyMap<string, string> | undefined,
+): ReadonlyMap<string, string> {
+  const [operator, ...rest] = text.split('=');
+  const json = text.startsWith('{') ? text : JSON.stringify({ [operator ?? '']: rest.join('=') });
+  const functions = readOperatorFunctions(json);
+  if (functions !== undefined) return new Map([...(before ?? []), ...functions]);
+  throw new InvalidArgumentError(
+    'expected <operator>=<function>, or a JSON object of operator → function',
+  );
+}
+
+/** Opens a job for a command, and closes its connections behind it. */
+export async function withJob<Result>(
+  flags: JobFlags,
+  run: (ports: CheckpointPorts) => Promise<Result>,
+): Promise<Result> {
+  const { region, profile, endpointUrl } = flags;
+  // Where the SDK looks for them itself, in all its clients.
+  const { env } = process;
+  if (region !== undefined) env['AWS_REGION'] = region;
+  if (profile !== undefined) env['AWS_PROFILE'] = profile;
+  if (endpointUrl !== undefined) env['AWS_ENDPOINT_URL'] = endpointUrl;
+  const clients = createAwsClients(hasOwnEndpoint(env));
+  const place = { ...flags, operatorFunctions: flags.operatorFunction ?? new Map() };
+  try {
+    return await run(openJob(clients, place, telemetry));
+  } finally {
+    clients.dynamodb.destroy();
+    clients.kinesis.destroy();
+    clients.s3.destroy();
+  }
+}
+
+/** What goes wrong on the way, on standard error. */
+const telemetry: Telemetry = {
+  log(level, message, fields) {
+    if (level === 'info') return;
+    console.error(
+      `holdfast: ${message}${fields === undefined ? '' : ` ${JSON.stringify(fields)}`}`,
+    );
+  },
+  publish: () => undefined,
+};

@@ -1,0 +1,3 @@
+import { createCoordinatorHandler } from '../../shared/composition/aws/coordinator-handler.ts';
+
+export const handler = createCoordinatorHandler();

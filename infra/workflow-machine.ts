@@ -1,0 +1,46 @@
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import {
+  DefinitionBody,
+  type IChainable,
+  StateMachine,
+  StateMachineType,
+} from 'aws-cdk-lib/aws-stepfunctions';
+import { Stack } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { WORKFLOW_PERMISSIONS } from './permissions.ts';
+import { writeStatements } from './policy-statements.ts';
+
+export interface WorkflowProps {
+  /** Does the steps. */
+  readonly function: IFunction;
+  readonly jobName: string;
+}
+
+/**
+ * A state machine with a role that may invoke one function. Standard: what it does once it must not do twice at the same time
+ * without need, and it may take a day. It has no timeout of its own, which nothing could catch: every step has one, and every
+ * loop a bound.
+ */
+export function createWorkflow(
+  scope: Construct,
+  start: IChainable,
+  { function: steps, jobName }: WorkflowProps,
+  comment: string,
+): StateMachine {
+  const role = new Role(scope, 'Role', {
+    assumedBy: new ServicePrincipal('states.amazonaws.com', {
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
+    }),
+  });
+  const resources = { 'step-function': [steps.functionArn] };
+  for (const statement of writeStatements(WORKFLOW_PERMISSIONS, resources)) {
+    role.addToPolicy(statement);
+  }
+  return new StateMachine(scope, 'Machine', {
+    definitionBody: DefinitionBody.fromChainable(start),
+    stateMachineType: StateMachineType.STANDARD,
+    comment: `${comment} of job ${jobName}`,
+    role,
+  });
+}

@@ -1,0 +1,71 @@
+import { fileURLToPath } from 'node:url';
+import type { IStream } from 'aws-cdk-lib/aws-kinesis';
+import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import type { Job } from '../shared/config/job.ts';
+import { writeWorkflowEnvironment } from '../shared/config/workflow-environment.ts';
+import { HandlerFunction } from './handler-function.ts';
+import { type JobStorage, listStorageArns } from './job-storage.ts';
+import { STEP_PERMISSIONS } from './permissions.ts';
+
+const STEPS_ENTRY = fileURLToPath(
+  new URL('../functions/workflow-steps/handler.ts', import.meta.url),
+);
+
+/** As long as a function may run: a step may wait for a visit for which an operator takes all its time. */
+const TIMEOUT = Duration.minutes(15);
+
+/** One CPU: merging, loading and comparing pack and unpack. */
+const MEMORY_MB = 1_769;
+
+export interface WorkflowStepsProps {
+  readonly job: Job;
+  readonly storage: JobStorage;
+  readonly stream: IStream;
+  /** By operator. */
+  readonly operatorFunctions: ReadonlyMap<string, LambdaFunction>;
+  readonly bundle: (entry: string) => Code;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+/** The function that does the steps of savepoints, restores and drills. */
+export class WorkflowSteps extends Construct {
+  readonly function: LambdaFunction;
+
+  constructor(scope: Construct, id: string, props: WorkflowStepsProps) {
+    super(scope, id);
+    const { job, storage, stream, operatorFunctions } = props;
+    const { function: handler } = new HandlerFunction(this, 'Handler', {
+      code: props.bundle(STEPS_ENTRY),
+      environment: writeWorkflowEnvironment({
+        job: job.jobName,
+        streamArn: stream.streamArn,
+        stateTable: storage.stateTable.tableName,
+        controlTable: storage.controlTable.tableName,
+        deadLetterTable: storage.deadLetterTable.tableName,
+        bucket: storage.bucket.bucketName,
+        operatorFunctions: new Map(
+          [...operatorFunctions].map(([operator, { functionName }]) => [operator, functionName]),
+        ),
+        sinks: job.operators.flatMap(({ id: operator, sinks }) =>
+          Object.entries(sinks).map(([name, kind]) => ({
+            ...{ operator, name, kind },
+            table: storage.sinkTables.get(name)!.tableName,
+          })),
+        ),
+      }),
+      memorySize: MEMORY_MB,
+      timeout: TIMEOUT,
+      permissions: STEP_PERMISSIONS,
+      resources: {
+        ...listStorageArns(storage, job.jobName, storage.sinkTables),
+        stream: [stream.streamArn],
+        'stream-key': stream.encryptionKey ? [stream.encryptionKey.keyArn] : [],
+        'operator-functions': [...operatorFunctions.values()].map(({ functionArn }) => functionArn),
+      },
+      removalPolicy: props.removalPolicy,
+    });
+    this.function = handler;
+  }
+}

@@ -1,0 +1,180 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { paginateScan } from '@aws-sdk/client-dynamodb';
+import { PutRecordsCommand } from '@aws-sdk/client-kinesis';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { StreamJob } from '../../../infra/stream-job.ts';
+import { provisionedStream } from '../../../infra/stream-source.ts';
+import { startEmbeddedAws, type EmbeddedAws } from '../../../localstack/embedded/embedded-aws.ts';
+import {
+  createServiceClients,
+  type ServiceClients,
+} from '../../../localstack/embedded/service-clients.ts';
+import { createApp } from '../../infra/synthesize-job.ts';
+import { moody } from '../bad-input/moody-operator.ts';
+
+const entry = fileURLToPath(new URL('../bad-input/moody-handler.ts', import.meta.url));
+
+export const ledgerJob = 'ledger';
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The embedded AWS with one job: each account's rows hold the history of its events, in order. */
+export interface LedgerAws {
+  readonly aws: EmbeddedAws;
+  readonly clients: ServiceClients;
+  /** Puts events `from` to `to`, dealt out to some accounts; every seventh cannot be decoded. */
+  put(from: number, to: number): Promise<void>;
+  /** Resolves when everything that was put is acknowledged. */
+  whenDone(): Promise<void>;
+  /** All that a reader of the sinks sees. */
+  visible(): Promise<{ journal: string[]; balance: string[]; deadLetters: string[] }>;
+  /** What a plain computation over events 1 to `to` gives. */
+  expected(to: number): { journal: string[]; balance: string[]; deadLetters: string[] };
+  /** Items of the state table that are of a generation. */
+  stateItems(generation: number): Promise<string[]>;
+  output(name: string): string;
+  /** What functions have printed. */
+  readonly printed: readonly string[];
+  stop(): Promise<void>;
+}
+
+const accounts = ['ann', 'bob', 'cid', 'dee', 'eve'];
+const accountOf = (id: number): string => accounts[id % accounts.length]!;
+const isPoison = (id: number): boolean => id % 7 === 0;
+
+function synthesize(): { readonly file: string; remove(): void } {
+  const app = createApp();
+  const stack = new Stack(app, 'Ledger');
+  const job = new StreamJob(stack, 'Job', {
+    jobName: ledgerJob,
+    source: provisionedStream({ shards: 2 }),
+    operators: [
+      {
+        id: moody.id,
+        entry,
+        sinks: { journal: 'append', balance: 'upsert' },
+        batchingWindow: Duration.seconds(0),
+        memorySize: 128,
+      },
+    ],
+    maxParallelism: 8,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  const outputs = {
+    Stream: job.stream.streamName,
+    Bucket: job.bucket.bucketName,
+    State: job.stateTable.tableName,
+    Control: job.controlTable.tableName,
+    Journal: job.sinkTable('journal').tableName,
+    Balance: job.sinkTable('balance').tableName,
+    DeadLetters: job.deadLetterTable.tableName,
+    Operator: job.operatorFunction(moody.id).functionName,
+    Steps: job.workflowFunction.functionName,
+    Savepoints: job.savepointWorkflow.stateMachineArn,
+    Restores: job.restoreWorkflow.stateMachineArn,
+  };
+  for (const [name, value] of Object.entries(outputs)) new CfnOutput(stack, name, { value });
+  app.synth();
+  return {
+    file: join(app.outdir, 'Ledger.template.json'),
+    remove: () => rmSync(app.outdir, { recursive: true, force: true }),
+  };
+}
+
+export async function startLedgerAws(): Promise<LedgerAws> {
+  const template = synthesize();
+  const printed: string[] = [];
+  const aws = await startEmbeddedAws({
+    templateFile: template.file,
+    log: (line) => printed.push(line),
+    pace: { pollIntervalMsMax: 250, retryDelayMsMax: 100 },
+    stateMachineSpeed: 10,
+    // The coordinator has tests of its own.
+    scheduleSpeed: 0,
+  }).catch((error: unknown) => {
+    template.remove();
+    throw error;
+  });
+  const clients = createServiceClients(aws.endpoints, aws.region);
+  const output = (name: string): string => aws.outputs[name]!;
+  const scan = async (table: string): Promise<Row[]> => {
+    const rows: Row[] = [];
+    const pages = paginateScan(
+      { client: clients.dynamodb },
+      { TableName: table, ConsistentRead: true },
+    );
+    for await (const page of pages)
+      rows.push(...(page.Items ?? []).map((item) => unmarshall(item)));
+    return rows;
+  };
+  const show = (rows: readonly Row[]): string[] =>
+    rows.map((row) => `${String(row['pk'])} ${String(row['history'])}`).sort();
+
+  return {
+    aws,
+    clients,
+    printed,
+    output,
+    async put(from, to) {
+      const ids = Array.from({ length: to - from + 1 }, (_, at) => from + at);
+      const reply = await clients.kinesis.send(
+        new PutRecordsCommand({
+          StreamName: output('Stream'),
+          Records: ids.map((id) => ({
+            PartitionKey: accountOf(id),
+            Data: Buffer.from(
+              isPoison(id) ? `{${id}` : JSON.stringify({ account: accountOf(id), id, kind: 'add' }),
+            ),
+          })),
+        }),
+      );
+      if (reply.FailedRecordCount !== 0) throw new Error('the stream took only a part');
+    },
+    whenDone: () => aws.mappings[0]!.whenIdle({ timeoutMs: 110_000 }),
+    async visible() {
+      return {
+        journal: show(await scan(output('Journal'))),
+        balance: show(await scan(output('Balance'))),
+        deadLetters: (await scan(output('DeadLetters')))
+          .map((row) => Buffer.from(row['data'] as Uint8Array).toString())
+          .sort(),
+      };
+    },
+    expected(to) {
+      const histories = new Map<string, string>();
+      const journal: string[] = [];
+      const deadLetters: string[] = [];
+      for (let id = 1; id <= to; id += 1) {
+        const account = accountOf(id);
+        if (isPoison(id)) {
+          deadLetters.push(`{${id}`);
+          continue;
+        }
+        const history = `${histories.get(account) ?? ''}/${id}`;
+        histories.set(account, history);
+        journal.push(`${account} ${history}`);
+      }
+      const balance = [...histories].map(([account, history]) => `${account} ${history}`);
+      return {
+        journal: journal.sort(),
+        balance: balance.sort(),
+        deadLetters: deadLetters.sort(),
+      };
+    },
+    async stateItems(generation) {
+      const items = await scan(output('State'));
+      const scope = `${ledgerJob}#${generation}#`;
+      return items
+        .map(({ pk, sk }) => `${String(pk)} ${String(sk)}`)
+        .filter((name) => name.includes(scope));
+    },
+    async stop() {
+      clients.destroy();
+      await aws.stop();
+      template.remove();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError } from '../../../shared/config/configuration-error.ts';
+import {
+  readWorkflowEnvironment,
+  writeWorkflowEnvironment,
+  type WorkflowEnvironment,
+} from '../../../shared/config/workflow-environment.ts';
+
+const environment: WorkflowEnvironment = {
+  job: 'flights',
+  streamArn: 'arn:aws:kinesis:eu-central-1:123456789012:stream/flights',
+  stateTable: 'state',
+  controlTable: 'control',
+  deadLetterTable: 'dead-letters',
+  bucket: 'checkpoints',
+  operatorFunctions: new Map([['delays', 'arn:aws:lambda:eu-central-1:123456789012:function:d']]),
+  sinks: [
+    { operator: 'delays', name: 'airports', kind: 'upsert', table: 'sink-airports' },
+    { operator: 'delays', name: 'alerts', kind: 'append', table: 'sink-alerts' },
+  ],
+};
+
+describe('the environment of the workflow steps', () => {
+  it('is read as it was written', () => {
+    expect(readWorkflowEnvironment(writeWorkflowEnvironment(environment))).toEqual(environment);
+  });
+
+  it('takes a job without sinks', () => {
+    const bare = { ...environment, sinks: [] };
+    expect(readWorkflowEnvironment(writeWorkflowEnvironment(bare))).toEqual(bare);
+  });
+
+  it('names everything that is missing', () => {
+    expect(() => readWorkflowEnvironment({})).toThrow(ConfigurationError);
+    for (const name of Object.keys(writeWorkflowEnvironment(environment))) {
+      expect(() => readWorkflowEnvironment({})).toThrow(name);
+    }
+  });
+
+  it.each([
+    ['no JSON', '['],
+    ['no list', '{}'],
+    ['an entry that is too short', '[["delays","airports","upsert"]]'],
+    ['a kind that there is not', '[["delays","airports","merge","table"]]'],
+    ['a name that none can have', '[["delays","Air Ports","append","table"]]'],
+    ['a table that none can be', '[["delays","airports","append","t"]]'],
+  ])('refuses sinks that are %s', (_, text) => {
+    const variables = { ...writeWorkflowEnvironment(environment), HOLDFAST_DEPLOYED_SINKS: text };
+    expect(() => readWorkflowEnvironment(variables)).toThrow(
+      /one problem.*HOLDFAST_DEPLOYED_SINKS/s,
+    );
+  });
+});
