@@ -48,6 +48,7 @@ function mutate(source: string, mutant: Mutant): string {
 }
 
 function run(folder: string, { noticedBy }: Mutant): Promise<string> {
+  if (noticedBy?.endsWith('.test.ts') === true) return runTest(folder, noticedBy);
   const model = noticedBy === 'restore' ? 'test/model/restore' : 'test/model';
   const flags = noticedBy === 'windows' ? ['--windows'] : [];
   const script = join(folder, model, 'run-seeds.ts');
@@ -56,6 +57,18 @@ function run(folder: string, { noticedBy }: Mutant): Promise<string> {
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
   return new Promise((done) => child.once('close', () => done(output)));
+}
+
+/** A test that fails is told as a seed would be. */
+function runTest(folder: string, name: string): Promise<string> {
+  const vitest = join(project, 'node_modules', 'vitest', 'vitest.mjs');
+  const path = `test/unit/runtime/${name}`;
+  const child = spawn(process.execPath, [vitest, 'run', '--root', folder, path], {
+    stdio: 'ignore',
+  });
+  return new Promise((done) =>
+    child.once('close', (code) => done(code === 0 ? '' : `seed 0: ${name} fails`)),
+  );
 }
 
 let survivors = 0;

@@ -6,8 +6,13 @@ export interface Mutant {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
-  /** Which runs have to notice: those of the ledger, of windows, or of restores. @default 'ledger' */
-  readonly noticedBy?: 'windows' | 'restore';
+  /**
+   * What has to notice: runs of the ledger, of windows, or of restores; or a test in `test/unit/runtime`, of what random runs
+   * come to too rarely.
+   *
+   * @default 'ledger'
+   */
+  readonly noticedBy?: 'windows' | 'restore' | `${string}.test.ts`;
   /** A second edit of the same file. */
   readonly also?: { readonly find: string; readonly replace: string };
 }
