@@ -10,7 +10,7 @@ import type { Progress } from './progress.ts';
 export interface PatrolledChannel {
   readonly operator: string;
   readonly shardId: string;
-  readonly progress: Pick<Progress, 'isFinished' | 'fence' | 'checkedAtMs'>;
+  readonly progress: Pick<Progress, 'isFinished' | 'fence' | 'committedAtMs' | 'checkedAtMs'>;
 }
 
 export interface PatrolFacts {
@@ -36,6 +36,9 @@ export interface PatrolVisit {
   readonly shardId: string;
   readonly reason: PatrolReason;
 }
+
+/** Who has committed so recently is at work: a visit would only get in the way, ms. */
+const settleMs = 60_000;
 
 const order: readonly PatrolReason[] = ['fenced', 'closed', 'quiet', 'unread'];
 
@@ -77,10 +80,11 @@ export function choosePatrol(facts: PatrolFacts): PatrolVisit[] {
 
 function judge(
   { retentionMs, nowMs }: PatrolFacts,
-  { fence, checkedAtMs }: PatrolledChannel['progress'],
+  { fence, committedAtMs, checkedAtMs }: PatrolledChannel['progress'],
   isClosed: boolean,
 ): PatrolReason | undefined {
   if (fence !== undefined) return 'fenced';
+  if (nowMs - committedAtMs < settleMs) return undefined;
   if (isClosed) return 'closed';
   return nowMs - checkedAtMs > retentionMs / 4 ? 'quiet' : undefined;
 }

@@ -17,7 +17,11 @@ const channel = (
 ): PatrolledChannel => ({
   operator: 'tally',
   shardId,
-  progress: { isFinished: false, fence: undefined, checkedAtMs: nowMs, ...progress },
+  progress: {
+    ...{ isFinished: false, fence: undefined },
+    ...{ committedAtMs: nowMs - hourMs, checkedAtMs: nowMs },
+    ...progress,
+  },
 });
 
 const visits = (facts: Partial<PatrolFacts>): string[] =>
@@ -52,6 +56,16 @@ describe('a patrol', () => {
     expect(visits({ channels: [channel('a')], shards })).toEqual(['a closed']);
     const channels = [channel('a', { isFinished: true })];
     expect(visits({ channels, shards })).toEqual(['b unread', 'c unread']);
+  });
+
+  it('leaves the rest of a closed shard to the trigger while that brings it', () => {
+    const shards = [shard('a'), shard('b', 'a'), shard('c', 'a')];
+    const since = (ageMs: number) =>
+      visits({ channels: [channel('a', { committedAtMs: nowMs - ageMs })], shards });
+    expect(since(59_999)).toEqual([]);
+    expect(since(60_000)).toEqual(['a closed']);
+    const fenced = channel('a', { committedAtMs: nowMs, fence: 'h1' });
+    expect(visits({ channels: [fenced], shards })).toEqual(['a fenced']);
   });
 
   it('visits a child whose parents have left the stream', () => {
