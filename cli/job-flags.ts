@@ -3,7 +3,7 @@ import { createAwsClients, hasOwnEndpoint } from '../shared/composition/aws/clie
 import { openJob } from '../shared/composition/aws/job-tools.ts';
 import { readOperatorFunctions } from '../shared/config/coordinator-environment.ts';
 import type { Telemetry } from '../shared/ports/telemetry.ts';
-import type { CheckpointPorts } from '../shared/runtime/checkpoint/take-checkpoint.ts';
+import type { CheckpointPorts } from '../shared/runtime/checkpoint/manifest-facts.ts';
 
 /** Where a deployed job is, as the command line says it. */
 export interface JobFlags {

@@ -9,8 +9,8 @@ import { readRegistry } from '../../shared/runtime/checkpoint/change-registry.ts
 import {
   finishCheckpoint,
   triggerCheckpoint,
-  type CheckpointPorts,
 } from '../../shared/runtime/checkpoint/take-checkpoint.ts';
+import type { CheckpointPorts } from '../../shared/runtime/checkpoint/manifest-facts.ts';
 import { readManifest } from '../../shared/runtime/checkpoint/take-manifest.ts';
 import { addFunctionFlag, addJobFlags, withJob, type JobFlags } from '../job-flags.ts';
 import { formatBytes, formatFacts, formatTable, formatTime } from '../table.ts';

@@ -25,6 +25,15 @@ export function isHoldfastError(error: unknown, kind?: ErrorKind): error is Hold
   return error instanceof HoldfastError && (kind === undefined || error.kind === kind);
 }
 
+/** True for an error of the runtime that may be gone at the next try: a dependency, a rival, or a hold. */
+export function isPassing(error: unknown): boolean {
+  return (
+    isHoldfastError(error, 'unavailable') ||
+    isHoldfastError(error, 'conflict') ||
+    isHoldfastError(error, 'fenced')
+  );
+}
+
 /** The text of anything that was thrown. */
 export function describeThrown(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message === '' ? thrown.name : thrown.message;

@@ -6,6 +6,9 @@ export interface Deadline {
   remainingMs(): number;
 }
 
+/** All the time that there is. */
+export const noDeadline: Deadline = { remainingMs: () => Number.POSITIVE_INFINITY };
+
 /** A deadline at a moment of the system's clock, ms since the epoch. */
 export function deadlineAt(system: System, endMs: number): Deadline {
   return { remainingMs: () => endMs - system.now() };

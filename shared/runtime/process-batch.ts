@@ -1,4 +1,4 @@
-import { describeThrown, HoldfastError, isHoldfastError } from '../core/errors.ts';
+import { describeThrown, HoldfastError, isPassing } from '../core/errors.ts';
 import { isPast } from '../core/position.ts';
 import type { StreamRecord } from '../ports/shard-reader.ts';
 import { zeroCounters, type Counters } from '../ports/telemetry.ts';
@@ -44,7 +44,7 @@ export async function processBatch(
     session = opened.session;
     return await processInSession(runtime, session, records, deadline);
   } catch (error) {
-    if (isRetriable(error)) return handBack(session, records, counters, describeThrown(error));
+    if (isPassing(error)) return handBack(session, records, counters, describeThrown(error));
     throw error;
   } finally {
     runtime.telemetry.publish(runtime.operator.id, counters);
@@ -112,12 +112,4 @@ function handBack(
   }
   if (first === undefined) return { kind: 'done', counters };
   return { kind: 'handBack', fromSequence: first.sequence, reason, counters };
-}
-
-function isRetriable(error: unknown): boolean {
-  return (
-    isHoldfastError(error, 'unavailable') ||
-    isHoldfastError(error, 'conflict') ||
-    isHoldfastError(error, 'fenced')
-  );
 }

@@ -17,7 +17,7 @@ import {
   type Watermarks,
 } from '../core/watermark.ts';
 import type { ChannelSession } from './channel-session.ts';
-import { hasTimeFor, type Deadline } from './deadline.ts';
+import { hasTimeFor, noDeadline, type Deadline } from './deadline.ts';
 import type { InputRecord } from './decode-records.ts';
 import { isHintDue } from './due-keys.ts';
 import type { OperatorRuntime } from './operator-runtime.ts';
@@ -252,7 +252,7 @@ export function rerunKey(
     runtime,
     session,
     unit,
-    deadline: { remainingMs: () => Number.POSITIVE_INFINITY },
+    deadline: noDeadline,
     watermarks: { ...progress.watermarks },
     nextDue: { event: 0, arrival: 0 },
     steps: 0,

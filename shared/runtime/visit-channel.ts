@@ -1,4 +1,4 @@
-import { describeThrown, HoldfastError, isHoldfastError } from '../core/errors.ts';
+import { describeThrown, HoldfastError, isHoldfastError, isPassing } from '../core/errors.ts';
 import { isPast, type Position } from '../core/position.ts';
 import type { Progress } from '../core/progress.ts';
 import type { VisitGoal, VisitReport } from '../ports/operator-calls.ts';
@@ -141,13 +141,5 @@ function lostTarget({ id, progress }: ChannelSession, target: Position): Holdfas
   return new HoldfastError(
     'invalid',
     `channel ${id} was held at ${target.sequence}, but its shard ends behind ${progress.position?.sequence ?? 'nothing'}: the records up to there have left the stream. Restore with acceptGap to go on without them, or undo the restore`,
-  );
-}
-
-function isPassing(thrown: unknown): boolean {
-  return (
-    isHoldfastError(thrown, 'unavailable') ||
-    isHoldfastError(thrown, 'conflict') ||
-    isHoldfastError(thrown, 'fenced')
   );
 }

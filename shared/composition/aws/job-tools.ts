@@ -2,7 +2,7 @@ import { createDynamodbControlStore } from '../../adapters/dynamodb/dynamodb-con
 import { createS3ObjectStore } from '../../adapters/s3/s3-object-store.ts';
 import { nodeSystem } from '../../adapters/system/node-system.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
-import type { CheckpointPorts } from '../../runtime/checkpoint/take-checkpoint.ts';
+import type { CheckpointPorts } from '../../runtime/checkpoint/manifest-facts.ts';
 import type { AwsClients } from './clients.ts';
 import { openOperatorCalls } from './operator-calls.ts';
 

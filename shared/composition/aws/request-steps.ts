@@ -5,7 +5,7 @@ import { compareTexts } from '../../core/position.ts';
 import type { ManifestReference } from '../../core/registry.ts';
 import { readRegistry } from '../../runtime/checkpoint/change-registry.ts';
 import { deleteSavepoint } from '../../runtime/checkpoint/delete-savepoint.ts';
-import { readFacts } from '../../runtime/checkpoint/make-savepoint.ts';
+import { readFacts } from '../../runtime/checkpoint/manifest-facts.ts';
 import { findComplete } from '../../runtime/checkpoint/rebuild-registry.ts';
 import { verifyFiles } from '../../runtime/checkpoint/savepoint-steps.ts';
 import { readManifest } from '../../runtime/checkpoint/take-manifest.ts';

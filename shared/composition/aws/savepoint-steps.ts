@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { SavepointStep } from '../../config/workflow-steps.ts';
 import { HoldfastError } from '../../core/errors.ts';
 import { readRegistry } from '../../runtime/checkpoint/change-registry.ts';
-import { readFacts } from '../../runtime/checkpoint/make-savepoint.ts';
+import { readFacts } from '../../runtime/checkpoint/manifest-facts.ts';
 import { runCompaction } from '../../runtime/checkpoint/run-compaction.ts';
 import {
   beginSavepoint,

@@ -1,7 +1,6 @@
 import { HoldfastError } from '../../core/errors.ts';
 import type { Registry } from '../../core/registry.ts';
-import type { Deadline } from '../deadline.ts';
-import { hasTimeFor } from '../deadline.ts';
+import { hasTimeFor, noDeadline, type Deadline } from '../deadline.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { jobPrefix, parseObjectName } from '../object-names.ts';
 import { changeRegistry, readRegistry } from './change-registry.ts';
@@ -59,9 +58,7 @@ export async function collectGarbage(
   const report = { ...counts, expired };
   const namesMax = options.namesAtOnce ?? namesAtOnceDefault;
   for await (const names of listSome(ports, namesMax)) {
-    if (options.deadline !== undefined && !hasTimeFor(options.deadline, reserveMs)) {
-      return { ...report, isDone: false };
-    }
+    if (!hasTimeFor(options.deadline ?? noDeadline, reserveMs)) return { ...report, isDone: false };
     await collectSome(ports, options, names, report);
   }
   return { ...report, isDone: true };

@@ -1,5 +1,5 @@
-import type { Manifest } from '../../core/manifest.ts';
-import { decodeManifest } from '../../core/manifest-codec.ts';
+import type { Base, Manifest } from '../../core/manifest.ts';
+import { decodeBase, decodeManifest } from '../../core/manifest-codec.ts';
 import type { PendingWork } from '../../core/registry.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { manifestName } from '../object-names.ts';
@@ -11,6 +11,15 @@ export async function findManifest(
 ): Promise<Manifest | undefined> {
   const bytes = await objects.read(name);
   return bytes === undefined ? undefined : decodeManifest(bytes, name, { job });
+}
+
+/** The base of this name; undefined where none stands. */
+export async function findBase(
+  { objects, job }: Pick<JobPorts, 'objects' | 'job'>,
+  name: string,
+): Promise<Base | undefined> {
+  const bytes = await objects.read(name);
+  return bytes === undefined ? undefined : decodeBase(bytes, name, { job });
 }
 
 /** Where the manifest of pending work will stand; undefined for a compaction, which has none. */

@@ -1,11 +1,12 @@
 import { channelId } from '../../core/channel.ts';
 import { HoldfastError } from '../../core/errors.ts';
 import type { Base, SortedRun } from '../../core/manifest.ts';
-import { decodeBase, encodeBase } from '../../core/manifest-codec.ts';
+import { encodeBase } from '../../core/manifest-codec.ts';
 import type { PendingWork, Registry } from '../../core/registry.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { baseName } from '../object-names.ts';
 import { changeRegistry, readRegistry } from './change-registry.ts';
+import { findBase } from './find-manifest.ts';
 import { readPlan } from './plan-compaction.ts';
 
 export interface FinishedCompaction {
@@ -53,12 +54,13 @@ export async function finishCompaction(
 }
 
 async function writeBase(
-  { objects, job }: JobPorts,
+  ports: JobPorts,
   { number }: PendingWork,
   runs: readonly SortedRun[],
 ): Promise<Base> {
+  const { job } = ports;
   const name = baseName(job, number);
-  const { manifest } = await readPlan({ objects, job }, number);
+  const { manifest } = await readPlan(ports, number);
   const base: Base = {
     job,
     generation: manifest.generation,
@@ -67,9 +69,8 @@ async function writeBase(
       head === undefined ? [] : [{ channel: channelId(channel), number: head.number }],
     ),
   };
-  if ((await objects.create(name, encodeBase(base))) === 'created') return base;
-  const there = await objects.read(name);
-  return there === undefined ? base : decodeBase(there, name, { job });
+  if ((await ports.objects.create(name, encodeBase(base))) === 'created') return base;
+  return (await findBase(ports, name)) ?? base;
 }
 
 /**
@@ -81,14 +82,13 @@ async function isNewer(ports: JobPorts, base: Base, { base: there }: Registry): 
   if (job?.generation !== base.generation) return false;
   if (there === undefined || there.generation < base.generation) return true;
   if (there.generation > base.generation) return false;
-  const bytes = await ports.objects.read(there.object);
-  if (bytes === undefined) {
+  const old = await findBase(ports, there.object);
+  if (old === undefined) {
     throw new HoldfastError(
       'corrupt',
       `base ${there.object} is not in the bucket; no checkpoint can be made of it, restore an earlier one`,
     );
   }
   const reached = new Map(base.compacted.map(({ channel, number }) => [channel, number]));
-  const old = decodeBase(bytes, there.object, { job: ports.job });
   return old.compacted.every(({ channel, number }) => (reached.get(channel) ?? 0) >= number);
 }

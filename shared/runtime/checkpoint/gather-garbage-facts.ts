@@ -2,7 +2,6 @@ import { channelId } from '../../core/channel.ts';
 import type { CompactionPlan } from '../../core/compaction-plan.ts';
 import { HoldfastError } from '../../core/errors.ts';
 import type { Base, Manifest } from '../../core/manifest.ts';
-import { decodeBase } from '../../core/manifest-codec.ts';
 import type { Progress } from '../../core/progress.ts';
 import type { Registry } from '../../core/registry.ts';
 import type { Reservation } from '../../core/reservation.ts';
@@ -12,7 +11,7 @@ import type { JobPorts } from '../job-ports.ts';
 import { baseName, cutName, jobPrefix, manifestName, parseObjectName } from '../object-names.ts';
 import { readReservation } from '../restore/reservation.ts';
 import type { GarbageFacts } from './classify-objects.ts';
-import { findManifest, pendingManifestName } from './find-manifest.ts';
+import { findBase, findManifest, pendingManifestName } from './find-manifest.ts';
 import { createFindNeeded } from './needed-segments.ts';
 import { findPlan } from './plan-compaction.ts';
 
@@ -155,26 +154,29 @@ async function readBases(
   ports: JobPorts,
   present: number,
   { base, pins }: Registry,
-  found: {
+  {
+    reservations,
+    compactions,
+  }: {
     readonly reservations: readonly Reservation[];
     readonly compactions: ReadonlySet<number>;
   },
 ): Promise<ReadonlyMap<string, Base>> {
   const pinned = new Set(pins.map(({ object }) => object));
   // Void rows are written anew from what the present generation began with (R10), however often it has been merged since.
-  const loaded = found.reservations.filter(
+  const loaded = reservations.filter(
     ({ generation, manifest }) => generation >= present || pinned.has(manifest),
   );
   const names = new Set([
     ...loaded.map((reservation) => reservation.base),
-    ...[...found.compactions].map((number) => baseName(ports.job, number)),
+    ...[...compactions].map((number) => baseName(ports.job, number)),
   ]);
   const counting = base?.generation === present ? base.object : undefined;
   if (counting !== undefined) names.add(counting);
   const bases = new Map<string, Base>();
   await inParallel([...names], requestsMax, async (name) => {
-    const bytes = await ports.objects.read(name);
-    if (bytes !== undefined) bases.set(name, decodeBase(bytes, name, { job: ports.job }));
+    const found = await findBase(ports, name);
+    if (found !== undefined) bases.set(name, found);
     else if (name === counting) throw lost('base', name);
   });
   return bases;

@@ -1,9 +1,8 @@
 import { HoldfastError } from '../../core/errors.ts';
 import type { ManifestReference, PendingWork } from '../../core/registry.ts';
-import type { OperatorCalls } from '../../ports/operator-calls.ts';
-import type { Deadline } from '../deadline.ts';
-import type { JobPorts } from '../job-ports.ts';
+import { noDeadline } from '../deadline.ts';
 import { abortHold, fenceChannels, readJob, stopUnderHold, takeHold } from '../restore/hold.ts';
+import { readFacts, type CheckpointPorts } from './manifest-facts.ts';
 import { runCompaction } from './run-compaction.ts';
 import {
   beginSavepoint,
@@ -12,7 +11,7 @@ import {
   verifyFiles,
   waitUntilExact,
 } from './savepoint-steps.ts';
-import { dropPending, type ManifestFacts } from './take-manifest.ts';
+import { dropPending } from './take-manifest.ts';
 
 /*
  * A whole savepoint in one process: the steps that the workflow runs as tasks of their own, in the same order.
@@ -29,15 +28,9 @@ export interface SavepointOrder {
   readonly stops: boolean;
 }
 
-export interface SavepointPorts extends JobPorts {
-  readonly calls: OperatorCalls;
-}
-
-const noDeadline: Deadline = { remainingMs: () => Number.POSITIVE_INFINITY };
-
 /** @throws HoldfastError; nothing is left of a savepoint that failed, and the job runs */
 export async function makeSavepoint(
-  ports: SavepointPorts,
+  ports: CheckpointPorts,
   order: SavepointOrder,
 ): Promise<ManifestReference> {
   const work = await beginSavepoint(ports, order);
@@ -56,17 +49,10 @@ export async function makeSavepoint(
   }
 }
 
-/** What a manifest says of the deployed code. */
-export async function readFacts(
-  ports: SavepointPorts,
-  { note, tags }: Pick<SavepointOrder, 'note' | 'tags'>,
-): Promise<ManifestFacts> {
-  const { maxParallelism, operators } = await readJob(ports);
-  const contracts = await Promise.all(operators.map((id) => ports.calls.describe(id)));
-  return { maxParallelism, operators: contracts, note, tags };
-}
-
-async function fillSavepoint(ports: SavepointPorts, work: PendingWork): Promise<ManifestReference> {
+async function fillSavepoint(
+  ports: CheckpointPorts,
+  work: PendingWork,
+): Promise<ManifestReference> {
   for (;;) {
     const merge = await runCompaction(ports, work.number, noDeadline);
     if (!merge.isDone || merge.runs === undefined) continue;
@@ -85,7 +71,7 @@ const holdsMax = 10;
  * @returns the id of the hold
  */
 export async function stopExactly(
-  ports: SavepointPorts,
+  ports: CheckpointPorts,
   { label }: Pick<SavepointOrder, 'label'>,
 ): Promise<string> {
   for (let tries = 0; tries < holdsMax; tries += 1) {

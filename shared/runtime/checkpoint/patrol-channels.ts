@@ -4,7 +4,7 @@ import type { ShardReader } from '../../ports/shard-reader.ts';
 import { inParallel } from '../in-parallel.ts';
 import { readProgressOfAll } from './read-cut.ts';
 import { readJob } from '../restore/hold.ts';
-import type { CheckpointPorts } from './take-checkpoint.ts';
+import type { CheckpointPorts } from './manifest-facts.ts';
 
 export interface PatrolPorts extends CheckpointPorts {
   readonly reader: ShardReader;

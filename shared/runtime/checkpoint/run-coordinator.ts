@@ -4,7 +4,7 @@ import {
   type CoordinationAction,
   type CoordinationFacts,
 } from '../../core/coordination.ts';
-import { describeThrown, isHoldfastError } from '../../core/errors.ts';
+import { describeThrown, isHoldfastError, isPassing } from '../../core/errors.ts';
 import type { ManifestReference, PendingWork, Registry } from '../../core/registry.ts';
 import type { CheckpointMetrics } from '../../ports/checkpoint-metrics.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
@@ -20,10 +20,9 @@ import {
   factsOf,
   finishCheckpoint,
   retireCheckpoints,
-  takeAway,
   triggerCheckpoint,
 } from './take-checkpoint.ts';
-import { manifestOf, markComplete } from './take-manifest.ts';
+import { dropPending, manifestOf, markComplete } from './take-manifest.ts';
 
 /*
  * One tick of the coordinator: it reads the facts, lets coordination decide, and acts. A schedule starts one each minute; for
@@ -136,7 +135,7 @@ async function act(
       return trigger(ports, settings, tick);
     case 'expire': {
       const { work, reason, isFailure } = action;
-      if (!(await takeAway(ports, work, isFailure ? reason : undefined))) return 'done';
+      if (!(await dropPending(ports, work.id, isFailure ? reason : undefined))) return 'done';
       tick.expired += 1;
       ports.telemetry.log('warn', 'pending work was taken away', { ...nameWork(work), reason });
       return 'done';
@@ -198,7 +197,7 @@ async function finish(
       ports.telemetry.log('warn', 'checkpoint delayed', { ...nameWork(work), reason });
       return 'waiting';
     }
-    if (await takeAway(ports, work, reason)) tick.failed += 1;
+    if (await dropPending(ports, work.id, reason)) tick.failed += 1;
     ports.telemetry.log('error', 'checkpoint failed', { ...nameWork(work), reason });
     return 'done';
   }
@@ -311,12 +310,4 @@ async function publishFigures(
 
 function nameWork({ kind, number, generation }: PendingWork) {
   return { work: kind, number, generation };
-}
-
-function isPassing(thrown: unknown): boolean {
-  return (
-    isHoldfastError(thrown, 'unavailable') ||
-    isHoldfastError(thrown, 'conflict') ||
-    isHoldfastError(thrown, 'fenced')
-  );
 }

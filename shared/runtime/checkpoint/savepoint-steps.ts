@@ -7,16 +7,19 @@ import { cutName, manifestName, savepointPrefix } from '../object-names.ts';
 import { readJob } from '../restore/hold.ts';
 import { readStateFile } from '../restore/load.ts';
 import { hasTimeFor, type Deadline } from '../deadline.ts';
+import type { ManifestFacts } from './manifest-facts.ts';
 import { readRegistry } from './change-registry.ts';
+import { findManifest } from './find-manifest.ts';
 import { readProgressOfAll } from './read-cut.ts';
 import { planCompaction } from './plan-compaction.ts';
 import {
   completeManifest,
+  countBytes,
+  countKeys,
   createManifest,
   makeCut,
   readManifest,
   registerPending,
-  type ManifestFacts,
 } from './take-manifest.ts';
 
 /*
@@ -84,11 +87,9 @@ export async function cutSavepoint(
   facts: ManifestFacts,
 ): Promise<Manifest> {
   const name = cutName(ports.job, pending.number);
-  const there = await ports.objects.read(name);
   const cut =
-    there === undefined
-      ? await createManifest(ports, name, await waitForExactCut(ports, pending, facts))
-      : await readManifest(ports, name);
+    (await findManifest(ports, name)) ??
+    (await createManifest(ports, name, await waitForExactCut(ports, pending, facts)));
   const into = `${savepointPrefix(ports.job, pending.label)}files/`;
   await planCompaction(ports, pending, cut, { into, dropsTombstones: false });
   return cut;
@@ -176,17 +177,17 @@ export async function completeSavepoint(
   );
   if (known !== undefined) return known;
   const cut = await readManifest(ports, cutName(ports.job, pending.number));
-  const files = runs.flatMap((run) => run.files);
-  const bytes = files.reduce((total, file) => total + file.bytes, 0);
+  const channels = cut.channels.map((channel) => ({ ...channel, segments: [] }));
+  const bytes = countBytes({ ...cut, channels, runs });
   const name = manifestName(ports.job, { kind: 'savepoint', label: pending.label });
   const manifest = await createManifest(ports, name, {
     ...cut,
     runs,
-    channels: cut.channels.map((channel) => ({ ...channel, segments: [] })),
+    channels,
     writtenAtMs: ports.system.now(),
     newBytes: bytes,
     totalBytes: bytes,
-    keysInRuns: files.reduce((total, file) => total + file.keys, 0),
+    keysInRuns: countKeys(runs),
   });
   const complete = await completeManifest(ports, pending, manifest);
   if (complete !== undefined) return complete;

@@ -2,22 +2,12 @@ import { findObstacle, type CheckpointSettings } from '../../core/coordination.t
 import { HoldfastError } from '../../core/errors.ts';
 import type { ManifestReference, PendingWork, Registry } from '../../core/registry.ts';
 import type { Job } from '../../ports/control-store.ts';
-import type { OperatorCalls } from '../../ports/operator-calls.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { readJob } from '../restore/hold.ts';
 import { changeRegistry } from './change-registry.ts';
 import { findManifest } from './find-manifest.ts';
-import {
-  completeManifest,
-  manifestOf,
-  registerPending,
-  writeManifest,
-  type ManifestFacts,
-} from './take-manifest.ts';
-
-export interface CheckpointPorts extends JobPorts {
-  readonly calls: OperatorCalls;
-}
+import { readFacts, type CheckpointPorts } from './manifest-facts.ts';
+import { completeManifest, manifestOf, registerPending, writeManifest } from './take-manifest.ts';
 
 /**
  * Registers a checkpoint of the job's generation. Of two that trigger at the same time, one does.
@@ -74,43 +64,8 @@ export async function finishCheckpoint(
 ): Promise<ManifestReference | undefined> {
   const manifest =
     (isStanding ? await findManifest(ports, manifestOf(ports.job, work)) : undefined) ??
-    (await writeManifest(ports, work, await describeJob(ports)));
+    (await writeManifest(ports, work, await readFacts(ports)));
   return completeManifest(ports, work, manifest);
-}
-
-/** What the deployed code of the job is a contract about. */
-export async function describeJob(ports: CheckpointPorts): Promise<ManifestFacts> {
-  const { maxParallelism, operators } = await readJob(ports);
-  const contracts = await Promise.all(operators.map((operator) => ports.calls.describe(operator)));
-  return { maxParallelism, operators: contracts, note: '', tags: {} };
-}
-
-/**
- * Takes pending work away, so that it can never complete; who finds it gone already changes nothing.
- *
- * @param failure why the checkpoint has failed: it then counts among the failures in a row. Undefined where nothing has
- * @returns true where it was there
- */
-export async function takeAway(
-  ports: JobPorts,
-  work: PendingWork,
-  failure: string | undefined,
-): Promise<boolean> {
-  const nowMs = ports.system.now();
-  let wasThere = false;
-  await changeRegistry(ports, (there) => {
-    const pending = there.pending.filter(({ id }) => id !== work.id);
-    wasThere = pending.length < there.pending.length;
-    if (!wasThere) return undefined;
-    return {
-      ...there,
-      pending,
-      ...(failure === undefined
-        ? {}
-        : { failures: there.failures + 1, lastFailure: failure, endedAtMs: nowMs }),
-    };
-  });
-  return wasThere;
 }
 
 /** C7: strikes complete checkpoints off the registry, each only while nobody has pinned it. */

@@ -1,7 +1,7 @@
 import { channelId } from '../../core/channel.ts';
 import { HoldfastError } from '../../core/errors.ts';
-import type { Base, Manifest, OperatorContract, SortedRun } from '../../core/manifest.ts';
-import { decodeBase, decodeManifest, encodeManifest } from '../../core/manifest-codec.ts';
+import type { Base, Manifest, SortedRun } from '../../core/manifest.ts';
+import { encodeManifest } from '../../core/manifest-codec.ts';
 import type {
   ManifestKind,
   ManifestReference,
@@ -9,9 +9,11 @@ import type {
   Registry,
 } from '../../core/registry.ts';
 import type { JobPorts } from '../job-ports.ts';
-import { completionName, manifestName, reservationName } from '../object-names.ts';
+import { completionName, reservationName } from '../object-names.ts';
 import { readReservation } from '../restore/reservation.ts';
 import { changeRegistry } from './change-registry.ts';
+import { findBase, findManifest, pendingManifestName } from './find-manifest.ts';
+import type { ManifestFacts } from './manifest-facts.ts';
 import { completeCut, readProgressOfAll, type Cut } from './read-cut.ts';
 
 /*
@@ -29,14 +31,6 @@ export interface ManifestRequest {
   readonly timeoutMs: number;
   /** Whoever asks again with it finds the same work. @default a fresh random id */
   readonly id?: string;
-}
-
-/** What a manifest says besides the cut. */
-export interface ManifestFacts {
-  readonly maxParallelism: number;
-  readonly operators: readonly OperatorContract[];
-  readonly note: string;
-  readonly tags: Readonly<Record<string, string>>;
 }
 
 /** Registers work; `refuse` looks at what is there first and throws where it must not begin. */
@@ -70,12 +64,28 @@ export async function registerPending(
   return registry.pending.find((work) => work.id === id)!;
 }
 
-/** Takes pending work away; it can never complete after that. */
-export async function dropPending(ports: JobPorts, id: string): Promise<void> {
+/**
+ * Takes pending work away, so that it can never complete; who finds it gone already changes nothing.
+ *
+ * @param failure why a checkpoint has failed: it then counts among the failures in a row. Undefined where nothing has
+ * @returns true where it was there
+ */
+export async function dropPending(ports: JobPorts, id: string, failure?: string): Promise<boolean> {
+  const nowMs = ports.system.now();
+  let wasThere = false;
   await changeRegistry(ports, (there) => {
     const pending = there.pending.filter((work) => work.id !== id);
-    return pending.length === there.pending.length ? undefined : { ...there, pending };
+    wasThere = pending.length < there.pending.length;
+    if (!wasThere) return undefined;
+    return {
+      ...there,
+      pending,
+      ...(failure === undefined
+        ? {}
+        : { failures: there.failures + 1, lastFailure: failure, endedAtMs: nowMs }),
+    };
   });
+  return wasThere;
 }
 
 /** Cuts, and writes the manifest of pending work; where it stands already, that one counts. */
@@ -85,19 +95,20 @@ export async function writeManifest(
   facts: ManifestFacts,
 ): Promise<Manifest> {
   const name = manifestOf(ports.job, pending);
-  const there = await ports.objects.read(name);
-  if (there !== undefined) return decodeManifest(there, name, { job: ports.job });
-  return createManifest(ports, name, await makeCut(ports, pending, facts));
+  return (
+    (await findManifest(ports, name)) ??
+    createManifest(ports, name, await makeCut(ports, pending, facts))
+  );
 }
 
 /** Writes a manifest under a name; where one stands already, that one counts. */
 export async function createManifest(
-  { objects, job }: Pick<JobPorts, 'objects' | 'job'>,
+  ports: Pick<JobPorts, 'objects' | 'job'>,
   name: string,
   manifest: Manifest,
 ): Promise<Manifest> {
-  const outcome = await objects.create(name, encodeManifest(manifest));
-  return outcome === 'created' ? manifest : readManifest({ objects, job }, name);
+  const outcome = await ports.objects.create(name, encodeManifest(manifest));
+  return outcome === 'created' ? manifest : readManifest(ports, name);
 }
 
 /** Cuts at this moment: what a manifest of the pending work says, if it is written now. */
@@ -170,11 +181,11 @@ export function compareManifests(
 }
 
 export async function readManifest(
-  { objects, job }: Pick<JobPorts, 'objects' | 'job'>,
+  ports: Pick<JobPorts, 'objects' | 'job'>,
   name: string,
 ): Promise<Manifest> {
-  const bytes = await objects.read(name);
-  if (bytes !== undefined) return decodeManifest(bytes, name, { job });
+  const manifest = await findManifest(ports, name);
+  if (manifest !== undefined) return manifest;
   throw new HoldfastError(
     'invalid',
     `manifest ${name} is not in the bucket; list what there is with: holdfast checkpoint list`,
@@ -192,8 +203,8 @@ export async function readBase(
       ? registry.base.object
       : (await readReservation(ports, generation))?.base;
   if (name === undefined) return undefined;
-  const bytes = await ports.objects.read(name);
-  if (bytes !== undefined) return decodeBase(bytes, name, { job: ports.job });
+  const base = await findBase(ports, name);
+  if (base !== undefined) return base;
   throw new HoldfastError(
     'corrupt',
     `base ${name} of generation ${generation} (${reservationName(ports.job, generation)}) is not in the bucket; restore from another checkpoint`,
@@ -212,7 +223,8 @@ async function readNewest(
 }
 
 export function manifestOf(job: string, pending: PendingWork): string {
-  if (pending.kind !== 'compaction') return manifestName(job, { ...pending, kind: pending.kind });
+  const name = pendingManifestName(job, pending);
+  if (name !== undefined) return name;
   throw new HoldfastError('internal', `compaction ${pending.number} has no manifest`);
 }
 
@@ -228,15 +240,11 @@ function makeManifest(
   },
 ): Manifest {
   const { cut, readAtMs, runs, before } = made;
-  const content = { channels: cut.channels, runs };
+  const content = { channels: cut.channels, runs, generation: pending.generation };
   const known = new Set(before === undefined ? [] : listFiles(before).map(({ name }) => name));
-  const files = listFiles({ ...content, generation: pending.generation });
-  const sum = (some: readonly ListedFile[]): number =>
-    some.reduce((total, { bytes }) => total + bytes, 0);
   return {
     job,
     kind: pending.kind as ManifestKind,
-    generation: pending.generation,
     number: pending.number,
     label: pending.label,
     ...facts,
@@ -245,12 +253,26 @@ function makeManifest(
     triggeredAtMs: pending.sinceMs,
     readAtMs,
     writtenAtMs: system.now(),
-    newBytes: sum(files.filter(({ name }) => !known.has(name))),
-    totalBytes: sum(files),
-    keysInRuns: runs
-      .flatMap(({ files: some }) => some)
-      .reduce((total, { keys }) => total + keys, 0),
+    newBytes: sumBytes(listFiles(content).filter(({ name }) => !known.has(name))),
+    totalBytes: countBytes(content),
+    keysInRuns: countKeys(runs),
   };
+}
+
+type Content = Pick<Manifest, 'channels' | 'runs' | 'generation'>;
+
+/** Bytes of all files that a manifest lists. */
+export function countBytes(content: Content): number {
+  return sumBytes(listFiles(content));
+}
+
+/** Keys with a state in runs. */
+export function countKeys(runs: readonly SortedRun[]): number {
+  return runs.flatMap(({ files }) => files).reduce((total, { keys }) => total + keys, 0);
+}
+
+function sumBytes(files: readonly ListedFile[]): number {
+  return files.reduce((total, { bytes }) => total + bytes, 0);
 }
 
 interface ListedFile {
@@ -259,11 +281,7 @@ interface ListedFile {
   readonly bytes: number;
 }
 
-function listFiles({
-  channels,
-  runs,
-  generation,
-}: Pick<Manifest, 'channels' | 'runs' | 'generation'>): ListedFile[] {
+function listFiles({ channels, runs, generation }: Content): ListedFile[] {
   const segments = channels.flatMap(({ channel, segments: some }) =>
     some.map(({ number, attempt, bytes }) => ({
       name: `${generation}/${channelId(channel)}/${number}-${attempt}`,

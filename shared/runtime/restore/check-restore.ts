@@ -1,11 +1,12 @@
 import { channelId, originOf, type StreamIncarnation } from '../../core/channel.ts';
 import { HoldfastError, isHoldfastError } from '../../core/errors.ts';
 import type { Manifest } from '../../core/manifest.ts';
+import { describeOperators } from '../checkpoint/manifest-facts.ts';
 import { readManifest } from '../checkpoint/take-manifest.ts';
 import { inParallel } from '../in-parallel.ts';
 import { segmentName } from '../object-names.ts';
 import { compareContracts, type ContractDifference } from './compare-contracts.ts';
-import { describeDeployed, type RestoreOrder, type RestorePorts } from './restore-order.ts';
+import type { RestoreOrder, RestorePorts } from './restore-order.ts';
 
 /** What a restore would do, and what stands against it. */
 export interface RestoreCheck {
@@ -38,7 +39,7 @@ export async function checkRestore(
   }
   const deployed = {
     maxParallelism: job?.maxParallelism ?? manifest.maxParallelism,
-    operators: await describeDeployed(
+    operators: await describeOperators(
       ports,
       job?.operators ?? manifest.operators.map(({ id }) => id),
     ),

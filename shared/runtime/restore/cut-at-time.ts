@@ -6,15 +6,16 @@ import { isExact, type Progress, type SegmentReference } from '../../core/progre
 import type { SegmentHeader } from '../../core/segment.ts';
 import { timerTimeMax } from '../../core/timer.ts';
 import { inheritFloors } from '../../core/watermark.ts';
+import type { ManifestFacts } from '../checkpoint/manifest-facts.ts';
 import { readRegistry } from '../checkpoint/change-registry.ts';
 import { completeCut, readProgressOfAll } from '../checkpoint/read-cut.ts';
 import {
   completeManifest,
+  countBytes,
   createManifest,
   manifestOf,
   readManifest,
   registerPending,
-  type ManifestFacts,
 } from '../checkpoint/take-manifest.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { segmentName } from '../object-names.ts';
@@ -69,14 +70,7 @@ export async function cutAtTime(
     readAtMs: timeMs,
     writtenAtMs: ports.system.now(),
     newBytes: 0,
-    totalBytes: closed
-      .flatMap(({ segments }) => segments)
-      .concat(
-        start.runs.flatMap(({ files }) =>
-          files.map(({ bytes }) => ({ bytes }) as SegmentReference),
-        ),
-      )
-      .reduce((sum, { bytes }) => sum + bytes, 0),
+    totalBytes: countBytes({ ...start, channels: closed }),
   });
   const complete = await completeManifest(ports, pending, manifest);
   if (complete !== undefined) return complete.object;

@@ -1,7 +1,6 @@
-import type { Reservation } from '../../core/reservation.ts';
 import type { Hold, Job } from '../../ports/control-store.ts';
 import type { JobPorts } from '../job-ports.ts';
-import { readReservation } from './reservation.ts';
+import { readWay } from './reservation.ts';
 
 /**
  * R10: the generations that a restore leaves behind, as far as they can have taken rows from those that it goes back to: all that
@@ -22,12 +21,8 @@ export async function findLeft(
   if (hold?.undo === undefined || flips.some(({ undo }) => undo === undefined)) return 'all';
   const known = timeline.map(({ generation }) => generation);
   const unreleased = known.slice(known.length - flips.length);
-  const way = new Set<number>();
-  for (let next: number | undefined = parent; next !== undefined;) {
-    way.add(next);
-    const made: Reservation | undefined = await readReservation(ports, next);
-    next = made?.parent;
-  }
+  const made = await readWay(ports, parent);
+  const way = new Set([parent, ...made.map((one) => one.parent)]);
   const whole = Math.max(...[...way].filter((one) => !unreleased.includes(one)));
   return known.filter((one) => one > whole && !way.has(one));
 }

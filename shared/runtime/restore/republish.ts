@@ -1,7 +1,13 @@
-import { channelId, identifyKey, originOf, type Channel } from '../../core/channel.ts';
+import {
+  channelId,
+  foreignKeyOf,
+  identifyKey,
+  isForeignKey,
+  originOf,
+  type Channel,
+} from '../../core/channel.ts';
 import { emissionId, unpackEmissions, type Emission } from '../../core/emission.ts';
 import { HoldfastError } from '../../core/errors.ts';
-import { foreignKeyOf, isForeignKey } from '../../core/channel.ts';
 import { comparePositions, isPast, type Position } from '../../core/position.ts';
 import type { Progress, SegmentReference } from '../../core/progress.ts';
 import type { Reservation } from '../../core/reservation.ts';
@@ -12,7 +18,7 @@ import { readManifest } from '../checkpoint/take-manifest.ts';
 import { hasTimeFor, type Deadline } from '../deadline.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { segmentName } from '../object-names.ts';
-import { readReservation } from './reservation.ts';
+import { readReservation, readWay } from './reservation.ts';
 
 /*
  * R10: a restore can bring back what an earlier one had abandoned (an undo does nothing else). Rows of that time may have been
@@ -39,16 +45,14 @@ export async function findStretches(
   if (reservation.left.length === 0) return [];
   const isTaken = await findTakenByAll(ports, reservation, new Map());
   const stretches: Stretch[] = [];
-  let made: Reservation | undefined = reservation;
-  while (made !== undefined) {
-    const { generation, channels } = await readManifest(ports, made.manifest);
+  for (const { manifest } of [reservation, ...(await readWay(ports, reservation.parent))]) {
+    const { generation, channels } = await readManifest(ports, manifest);
     for (const { channel, progress } of channels) {
       if (progress.position === undefined || progress.head === undefined) continue;
       const taken = isTaken(generation, channelId(channel));
       if (taken === undefined || !isPast(progress.position, taken.after)) continue;
       stretches.push({ channel, progress, after: taken.after });
     }
-    made = made.parent === 1 ? undefined : await readReservation(ports, made.parent);
   }
   return stretches;
 }
@@ -106,9 +110,8 @@ async function readEnds(
   present: number,
 ): Promise<Map<number, Ends>> {
   const ends = new Map<number, Ends>([[present, undefined]]);
-  for (let made = await readReservation(ports, present); made !== undefined;) {
-    ends.set(made.parent, new Map(made.forks.map(({ channel, position }) => [channel, position])));
-    made = await readReservation(ports, made.parent);
+  for (const { parent, forks } of await readWay(ports, present)) {
+    ends.set(parent, new Map(forks.map(({ channel, position }) => [channel, position])));
   }
   return ends;
 }

@@ -15,6 +15,18 @@ export async function readReservation(
   return bytes === undefined ? undefined : decodeReservation(bytes, name);
 }
 
+/** What the generations on the way from one to the first were made from, beginning with it; the first has nothing. */
+export async function readWay(ports: ObjectsOfJob, generation: number): Promise<Reservation[]> {
+  const way: Reservation[] = [];
+  for (let next = generation; next > 1;) {
+    const made = await readReservation(ports, next);
+    if (made === undefined) break;
+    way.push(made);
+    next = made.parent;
+  }
+  return way;
+}
+
 /** How many numbers are tried against other restores. */
 const triesMax = 1000;
 

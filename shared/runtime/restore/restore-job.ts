@@ -5,7 +5,7 @@ import { verifyFiles } from '../checkpoint/savepoint-steps.ts';
 import { readManifest } from '../checkpoint/take-manifest.ts';
 import { compareState } from './compare.ts';
 import type { Job } from '../../ports/control-store.ts';
-import type { Deadline } from '../deadline.ts';
+import { noDeadline } from '../deadline.ts';
 import { findBehind, flipJob, readTargets } from './flip.ts';
 import { abortHold, fenceChannels, releaseHold, takeHold } from './hold.ts';
 import { loadChannels, loadFile } from './load.ts';
@@ -41,8 +41,6 @@ export interface RestoreReport {
   readonly removedRows: number;
   readonly rewrittenRows: number;
 }
-
-const noDeadline: Deadline = { remainingMs: () => Number.POSITIVE_INFINITY };
 
 /** How many visits one channel gets to reach its target. */
 const visitsMax = 10_000;

@@ -1,4 +1,3 @@
-import type { OperatorContract } from '../../core/manifest.ts';
 import type { OperatorCalls } from '../../ports/operator-calls.ts';
 import type { ShardReader } from '../../ports/shard-reader.ts';
 import type { SweptSink } from '../../ports/sink.ts';
@@ -21,12 +20,4 @@ export interface RestoreOrder {
   readonly acceptsGaps: boolean;
   /** The tables of the job are lost: it is made again from S3 alone (R11). */
   readonly areTablesLost: boolean;
-}
-
-/** The contracts of the deployed code. */
-export function describeDeployed(
-  { calls }: RestorePorts,
-  operators: readonly string[],
-): Promise<OperatorContract[]> {
-  return Promise.all(operators.map((id) => calls.describe(id)));
 }

@@ -1,7 +1,7 @@
 import { channelId, type Channel } from '../../core/channel.ts';
 import { HoldfastError } from '../../core/errors.ts';
 import type { Base, Manifest, OperatorContract, SortedRun } from '../../core/manifest.ts';
-import { decodeBase, encodeBase } from '../../core/manifest-codec.ts';
+import { encodeBase } from '../../core/manifest-codec.ts';
 import type { PendingWork } from '../../core/registry.ts';
 import type { DroppedState, Reservation } from '../../core/reservation.ts';
 import type { Job, TimelineEntry } from '../../ports/control-store.ts';
@@ -13,24 +13,22 @@ import {
   registerPending,
   writeManifest,
 } from '../checkpoint/take-manifest.ts';
+import { describeOperators } from '../checkpoint/manifest-facts.ts';
 import { rebuildRegistry } from '../checkpoint/rebuild-registry.ts';
+import { findBase } from '../checkpoint/find-manifest.ts';
 import { planCompaction } from '../checkpoint/plan-compaction.ts';
 import { baseName, compactionPrefix } from '../object-names.ts';
 import { compareContracts } from './compare-contracts.ts';
 import { createHeldJob, nameUndo, readHeldJob, unbornGeneration, type HeldJob } from './hold.ts';
 import { findLeft } from './left-behind.ts';
-import { readReservation, reserveGeneration } from './reservation.ts';
-import { describeDeployed, type RestoreOrder, type RestorePorts } from './restore-order.ts';
+import { readReservation, readWay, reserveGeneration } from './reservation.ts';
+import type { RestoreOrder, RestorePorts } from './restore-order.ts';
 
 /*
  * The steps of a restore (R5), in the order of this file. Each can die anywhere and be run again, by itself or beside a twin.
  */
 
-/**
- * R11: makes the job's item and its registry again from what S3 has.
- *
- * @returns the held job
- */
+/** R11: makes the job's item and its registry again from what S3 has. */
 export async function recreateJob(
   ports: RestorePorts,
   order: RestoreOrder,
@@ -38,11 +36,14 @@ export async function recreateJob(
 ): Promise<void> {
   await rebuildRegistry(ports);
   const { maxParallelism, operators, generation } = await readManifest(ports, order.manifest);
-  const timeline: TimelineEntry[] = [];
-  for (let made = await readReservation(ports, generation); made !== undefined;) {
-    timeline.unshift({ generation: made.generation, parent: made.parent, manifest: made.manifest });
-    made = await readReservation(ports, made.parent);
-  }
+  const way = await readWay(ports, generation);
+  const timeline = way
+    .map((made): TimelineEntry => ({
+      generation: made.generation,
+      parent: made.parent,
+      manifest: made.manifest,
+    }))
+    .reverse();
   const known = { maxParallelism, operators: operators.map(({ id }) => id), timeline };
   await createHeldJob(ports, { id: holdId, owner: order.restore }, known);
 }
@@ -136,11 +137,11 @@ export async function writeBase(
 }
 
 export async function readBaseObject(
-  { objects, job }: Pick<RestorePorts, 'objects' | 'job'>,
+  ports: Pick<RestorePorts, 'objects' | 'job'>,
   name: string,
 ): Promise<Base> {
-  const bytes = await objects.read(name);
-  if (bytes !== undefined) return decodeBase(bytes, name, { job });
+  const base = await findBase(ports, name);
+  if (base !== undefined) return base;
   throw new HoldfastError('corrupt', `base ${name} is not in the bucket; begin the restore again`);
 }
 
@@ -156,7 +157,7 @@ export async function writeUndo(
   const job = await readHeldJob(ports, holdId);
   if (job.generation === unbornGeneration) return undefined;
   if (job.hold.undo !== undefined) return job.hold.undo;
-  const operators = await describeDeployed(ports, job.operators);
+  const operators = await describeOperators(ports, job.operators);
   const known = (await readRegistry(ports)).complete.find(
     ({ label }) => label === undoLabel(order.restore, holdId),
   );
@@ -192,7 +193,7 @@ export async function listDropped(
   { maxParallelism, operators }: Pick<Job, 'maxParallelism' | 'operators'>,
   manifest: Manifest,
 ): Promise<DroppedState[]> {
-  const deployed = { maxParallelism, operators: await describeDeployed(ports, operators) };
+  const deployed = { maxParallelism, operators: await describeOperators(ports, operators) };
   return compareContracts(manifest, deployed).flatMap(({ loss }) => loss ?? []);
 }
 

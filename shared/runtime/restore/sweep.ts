@@ -6,14 +6,13 @@ import { keyGroupOf } from '../../core/key-group.ts';
 import type { Base, Manifest } from '../../core/manifest.ts';
 import { isPast, type Position } from '../../core/position.ts';
 import { isExact } from '../../core/progress.ts';
-import type { Reservation } from '../../core/reservation.ts';
 import type { RunEntry } from '../../core/run-file.ts';
 import { createRowRule, type RowRule } from '../../core/row-validity.ts';
 import type { PlacedRow, SinkRow, SinkSource, SweptSink } from '../../ports/sink.ts';
 import { hasTimeFor, type Deadline } from '../deadline.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { readGroups } from './compare.ts';
-import { readReservation } from './reservation.ts';
+import { readWay } from './reservation.ts';
 
 /*
  * R10: rows of the abandoned timeline are removed, and a view row that they had replaced is written again from what the
@@ -42,20 +41,15 @@ export async function readRowRule(
   ports: Pick<JobPorts, 'objects' | 'job'>,
   generation: number,
 ): Promise<RowRule> {
-  const reservations: Reservation[] = [];
-  let next: number | undefined = generation;
-  while (next !== undefined && next !== 1) {
-    const made: Reservation | undefined = await readReservation(ports, next);
-    if (made === undefined) {
-      throw new HoldfastError(
-        'corrupt',
-        `generation ${next} of job ${ports.job} has no reservation in the bucket; which rows count cannot be told`,
-      );
-    }
-    reservations.push(made);
-    next = made.parent;
+  const way = await readWay(ports, generation);
+  const first = way.at(-1)?.parent ?? generation;
+  if (first !== 1) {
+    throw new HoldfastError(
+      'corrupt',
+      `generation ${first} of job ${ports.job} has no reservation in the bucket; which rows count cannot be told`,
+    );
   }
-  return createRowRule(generation, reservations);
+  return createRowRule(generation, way);
 }
 
 /** What the present generation began with. */
