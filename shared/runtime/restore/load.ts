@@ -59,16 +59,19 @@ export async function loadFile(
     makeLoaded(reservation, manifest, file, entry),
   );
   for (let at = 0; at < loaded.length; at += itemsAtOnce) {
-    const some = loaded.slice(at, at + itemsAtOnce).map(({ item }) => item);
-    for (const { spill } of loaded.slice(at, at + itemsAtOnce)) {
+    const some = loaded.slice(at, at + itemsAtOnce);
+    for (const { spill } of some) {
       if (spill !== undefined) await ports.objects.create(spill.name, spill.bytes);
     }
     // One that is there already is what an earlier attempt of this very load has written.
     await ports.state.write(
       scope,
-      some.map((item) => ({ item, expectedVersion: undefined })),
+      some.map(({ item }) => ({ item, expectedVersion: undefined })),
     );
-    await ports.hints.insert(scope, some.flatMap(hintsOf));
+    await ports.hints.insert(
+      scope,
+      some.flatMap(({ item }) => hintsOf(item)),
+    );
   }
   return { keys: file.keys, tombstones: file.tombstones, bytes: file.bytes };
 }

@@ -109,15 +109,45 @@ export async function rewriteView(
   const read = readGroups(ports, base, swept.operator);
   for (let group = fromGroup; group < manifest.maxParallelism; group += 1) {
     if (!hasTimeFor(deadline, reserveMs)) return group;
-    for (const { entry } of await read(group)) {
-      const { key } = entry.item;
-      for (const emission of listLastRows(manifest, swept, entry)) {
-        const { source, id } = placeRow(ports, swept, beginning, key, emission);
-        await swept.sink.write(source, [{ emission, key, id }]);
-      }
-    }
+    const rows = (await read(group)).flatMap(({ entry }) =>
+      listLastRows(manifest, swept, entry).map((emission) => ({ key: entry.item.key, emission })),
+    );
+    await rewriteRows(ports, swept, beginning, rows);
   }
   return undefined;
+}
+
+/** A row of a view as the manifest has it. */
+interface LastRow {
+  readonly key: string;
+  readonly emission: Emission;
+}
+
+/**
+ * Writes rows of the present generation, so that they replace void ones, and give way to all that this generation has written.
+ *
+ * @returns how many were written
+ */
+async function rewriteRows(
+  ports: JobPorts,
+  swept: SweptSink,
+  beginning: Beginning,
+  rows: readonly LastRow[],
+): Promise<number> {
+  const bySource = new Map<string, { readonly source: SinkSource; readonly rows: SinkRow[] }>();
+  for (const { key, emission } of rows) {
+    const { source, id } = placeRow(ports, swept, beginning, key, emission);
+    const there = bySource.get(source.channel) ?? { source, rows: [] };
+    there.rows.push({ emission, key, id });
+    bySource.set(source.channel, there);
+  }
+  let written = 0;
+  for (const { source, rows: some } of bySource.values()) {
+    for (let at = 0; at < some.length; at += rowsAtOnce) {
+      written += (await swept.sink.write(source, some.slice(at, at + rowsAtOnce))).written;
+    }
+  }
+  return written;
 }
 
 async function settleRows(
@@ -132,16 +162,11 @@ async function settleRows(
       : new Map<string, Emission>();
   const gone = rows.filter((row) => !last.has(nameOf(row)));
   const removed = await swept.table.remove(gone);
-  let rewritten = 0;
-  for (const row of rows) {
+  const kept = rows.flatMap((row): LastRow[] => {
     const emission = last.get(nameOf(row));
-    if (emission === undefined) continue;
-    const { source, id } = placeRow(ports, swept, beginning, row.key, emission);
-    const sinkRow: SinkRow = { emission, key: row.key, id };
-    // Of the present generation, so that it replaces the void row, and gives way to all that this generation has written.
-    rewritten += (await swept.sink.write(source, [sinkRow])).written;
-  }
-  return { removed, rewritten };
+    return emission === undefined ? [] : [{ key: row.key, emission }];
+  });
+  return { removed, rewritten: await rewriteRows(ports, swept, beginning, kept) };
 }
 
 /** Of each view row the last output before the cut, from the files that the generation began with. */

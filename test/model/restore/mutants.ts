@@ -111,9 +111,9 @@ const mutants: readonly Mutant[] = [
     rule: 'R5',
     what: 'a loader overwrites',
     file: load,
-    find: 'some.map((item) => ({ item, expectedVersion: undefined })),',
+    find: 'some.map(({ item }) => ({ item, expectedVersion: undefined })),',
     replace: `await Promise.all(
-        some.map(async (item) => ({
+        some.map(async ({ item }) => ({
           item,
           expectedVersion: (await ports.state.load(scope, [item])).get(item.key)?.version,
         })),
