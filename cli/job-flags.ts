@@ -1,20 +1,22 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { createAwsClients, hasOwnEndpoint } from '../shared/composition/aws/clients.ts';
 import { openJob } from '../shared/composition/aws/job-tools.ts';
 import { readOperatorFunctions } from '../shared/config/coordinator-environment.ts';
 import type { Telemetry } from '../shared/ports/telemetry.ts';
 import type { CheckpointPorts } from '../shared/runtime/checkpoint/manifest-facts.ts';
+import {
+  addConnectionFlags,
+  mustHave,
+  useConnection,
+  type ConnectionFlags,
+} from './connection-flags.ts';
 
 /** Where a deployed job is, as the command line says it. */
-export interface JobFlags {
+export interface JobFlags extends ConnectionFlags {
   readonly job: string;
   readonly controlTable: string;
   readonly bucket: string;
   readonly operatorFunction?: ReadonlyMap<string, string>;
-  readonly region?: string;
-  readonly profile?: string;
-  readonly endpointUrl?: string;
-  readonly json: boolean;
 }
 
 /**
@@ -23,28 +25,22 @@ export interface JobFlags {
  * and so on.
  */
 export function addJobFlags(command: Command): Command {
-  const must = (flags: string, description: string, variable: string): Option =>
-    new Option(flags, description).env(variable).makeOptionMandatory();
-  return command
-    .addOption(must('--job <name>', 'the name of the job', 'HOLDFAST_JOB'))
-    .addOption(must('--control-table <name>', 'its control table', 'HOLDFAST_CONTROL_TABLE'))
-    .addOption(must('--bucket <name>', 'its bucket', 'HOLDFAST_BUCKET'))
-    .option('--region <region>', 'the AWS region')
-    .option('--profile <name>', 'the profile in the AWS configuration')
-    .option('--endpoint-url <url>', 'another endpoint than AWS, for all services')
-    .option('--json', 'print the result as JSON', false);
+  return addConnectionFlags(
+    command
+      .addOption(mustHave('--job <name>', 'the name of the job', 'HOLDFAST_JOB'))
+      .addOption(mustHave('--control-table <name>', 'its control table', 'HOLDFAST_CONTROL_TABLE'))
+      .addOption(mustHave('--bucket <name>', 'its bucket', 'HOLDFAST_BUCKET')),
+  );
 }
 
 /** Adds the functions of the operators, for commands that call them. */
 export function addFunctionFlag(command: Command): Command {
   return command.addOption(
-    new Option(
+    mustHave(
       '--operator-function <operator=function>',
       'the function of an operator, by its name or ARN; once for each, or all of them as JSON',
-    )
-      .env('HOLDFAST_OPERATOR_FUNCTIONS')
-      .makeOptionMandatory()
-      .argParser(readOperatorFunction),
+      'HOLDFAST_OPERATOR_FUNCTIONS',
+    ).argParser(readOperatorFunction),
   );
 }
 
@@ -66,13 +62,8 @@ export async function withJob<Result>(
   flags: JobFlags,
   run: (ports: CheckpointPorts) => Promise<Result>,
 ): Promise<Result> {
-  const { region, profile, endpointUrl } = flags;
-  // Where the SDK looks for them itself, in all its clients.
-  const { env } = process;
-  if (region !== undefined) env['AWS_REGION'] = region;
-  if (profile !== undefined) env['AWS_PROFILE'] = profile;
-  if (endpointUrl !== undefined) env['AWS_ENDPOINT_URL'] = endpointUrl;
-  const clients = createAwsClients(hasOwnEndpoint(env));
+  useConnection(flags);
+  const clients = createAwsClients(hasOwnEndpoint(process.env));
   const place = { ...flags, operatorFunctions: flags.operatorFunction ?? new Map() };
   try {
     return await run(openJob(clients, place, telemetry));

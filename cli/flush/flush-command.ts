@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createAwsClients, hasOwnEndpoint } from '../../shared/composition/aws/clients.ts';
-import { openShardWriter } from '../../shared/composition/aws/shard-writer.ts';
+import { openShardWriter } from '../../shared/composition/aws/stream-access.ts';
 import { endOfStreamMs } from '../../shared/operator/windows/windowing.ts';
 import { putHeartbeats } from '../../shared/runtime/send-heartbeats.ts';
 import { confirm } from './confirm.ts';

@@ -1,13 +1,9 @@
 import type { Command } from 'commander';
 import { SFNClient } from '@aws-sdk/client-sfn';
+import { addConnectionFlags, useConnection, type ConnectionFlags } from '../connection-flags.ts';
 import { formatFacts } from '../table.ts';
 import { followExecution } from './follow-execution.ts';
-import {
-  addConnectionFlags,
-  useConnection,
-  type ConnectionFlags,
-  type WorkflowClient,
-} from './workflow-client.ts';
+import type { WorkflowClient } from './workflow-client.ts';
 
 /** `holdfast follow`: exit code 1 where the execution fails. */
 export function addFollowCommand(program: Command): void {

@@ -7,21 +7,19 @@ import {
   type ExecutionListItem,
 } from '@aws-sdk/client-sfn';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { workflowSteps } from '../../shared/composition/aws/step-handler.ts';
 import { STEP_ERROR_PREFIX, type RequestStep } from '../../shared/config/workflow-steps.ts';
 import { HoldfastError, isHoldfastError, type ErrorKind } from '../../shared/core/errors.ts';
+import {
+  addConnectionFlags,
+  mustHave,
+  useConnection,
+  type ConnectionFlags,
+} from '../connection-flags.ts';
 
 /** Longer than a step may run, ms. */
 const requestTimeoutMs = 910_000;
-
-/** Where AWS is, and how the result is printed. */
-export interface ConnectionFlags {
-  readonly region?: string;
-  readonly profile?: string;
-  readonly endpointUrl?: string;
-  readonly json: boolean;
-}
 
 /** What every command about savepoints and restores is told. */
 export interface WorkflowFlags extends ConnectionFlags {
@@ -45,10 +43,8 @@ export function addWorkflowFlags(
   command: Command,
   workflow?: 'savepoint-workflow' | 'restore-workflow',
 ): Command {
-  const must = (flags: string, description: string, variable: string): Option =>
-    new Option(flags, description).env(variable).makeOptionMandatory();
   command.addOption(
-    must(
+    mustHave(
       '--workflow-function <name>',
       "the function of the job's workflows, by its name or ARN",
       'HOLDFAST_WORKFLOW_FUNCTION',
@@ -56,17 +52,9 @@ export function addWorkflowFlags(
   );
   if (workflow !== undefined) {
     const variable = `HOLDFAST_${workflow.replace('-', '_').toUpperCase()}`;
-    command.addOption(must(`--${workflow} <arn>`, 'the ARN of its state machine', variable));
+    command.addOption(mustHave(`--${workflow} <arn>`, 'the ARN of its state machine', variable));
   }
   return addConnectionFlags(command);
-}
-
-export function addConnectionFlags(command: Command): Command {
-  return command
-    .option('--region <region>', 'the AWS region')
-    .option('--profile <name>', 'the profile in the AWS configuration')
-    .option('--endpoint-url <url>', 'another endpoint than AWS, for all services')
-    .option('--json', 'print the result as JSON', false);
 }
 
 /**
@@ -106,14 +94,6 @@ export async function withWorkflows(
     stepFunctions.destroy();
     lambda.destroy();
   }
-}
-
-/** Puts the flags where the SDK looks for them itself, in all its clients. */
-export function useConnection({ region, profile, endpointUrl }: ConnectionFlags): void {
-  const { env } = process;
-  if (region !== undefined) env['AWS_REGION'] = region;
-  if (profile !== undefined) env['AWS_PROFILE'] = profile;
-  if (endpointUrl !== undefined) env['AWS_ENDPOINT_URL'] = endpointUrl;
 }
 
 async function askStep(

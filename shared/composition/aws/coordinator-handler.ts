@@ -1,4 +1,3 @@
-import { createKinesisShardReader } from '../../adapters/kinesis/kinesis-shard-reader.ts';
 import { createS3ObjectStore } from '../../adapters/s3/s3-object-store.ts';
 import { createEmbeddedCheckpointMetrics } from '../../adapters/system/embedded-checkpoint-metrics.ts';
 import { createEmbeddedMetrics } from '../../adapters/system/embedded-metrics.ts';
@@ -14,6 +13,7 @@ import {
 import { deadlineAt } from '../../runtime/deadline.ts';
 import { createAwsClients, hasOwnEndpoint } from './clients.ts';
 import { openJob } from './job-tools.ts';
+import { openShardReader } from './stream-access.ts';
 
 /** A tick ends before the schedule's next one comes, ms. */
 const tickMs = 55_000;
@@ -38,10 +38,9 @@ export function createCoordinatorHandler(
   const clients = createAwsClients(hasOwnEndpoint(env));
   const system = nodeSystem;
   const telemetry = createEmbeddedMetrics({ job, system });
-  const stream = streamArn.slice(streamArn.lastIndexOf('/') + 1);
   const ports: CoordinatorPorts = {
     ...openJob(clients, environment, telemetry),
-    reader: createKinesisShardReader({ client: clients.kinesis, stream, system }),
+    reader: openShardReader(clients.kinesis, streamArn),
     metrics: createEmbeddedCheckpointMetrics({ job, system }),
     ...(manifestBackup !== undefined && {
       backup: createS3ObjectStore({ client: clients.s3, bucket: manifestBackup, system }),

@@ -3,7 +3,7 @@ import { nodeSystem } from '../../adapters/system/node-system.ts';
 import { readHeartbeatEnvironment } from '../../config/environment.ts';
 import { sendHeartbeats, type SentHeartbeats } from '../../runtime/send-heartbeats.ts';
 import { createAwsClients, hasOwnEndpoint } from './clients.ts';
-import { openShardWriter } from './shard-writer.ts';
+import { openShardWriter } from './stream-access.ts';
 
 /**
  * Makes the handler of the function that a schedule invokes: a heartbeat into every open shard of the stream that the

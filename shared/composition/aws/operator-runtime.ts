@@ -5,7 +5,6 @@ import { createDynamodbHintStore } from '../../adapters/dynamodb/dynamodb-hint-s
 import { createDynamodbStateStore } from '../../adapters/dynamodb/dynamodb-state-store.ts';
 import { createDynamodbUpsertSink } from '../../adapters/dynamodb/dynamodb-upsert-sink.ts';
 import { createWriteModeProbe } from '../../adapters/dynamodb/probe-write-mode.ts';
-import { createKinesisShardReader } from '../../adapters/kinesis/kinesis-shard-reader.ts';
 import { createS3ObjectStore } from '../../adapters/s3/s3-object-store.ts';
 import { createEmbeddedMetrics } from '../../adapters/system/embedded-metrics.ts';
 import { nodeSystem } from '../../adapters/system/node-system.ts';
@@ -26,7 +25,8 @@ import type { Sink } from '../../ports/sink.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import { createEnvironmentMemory } from '../../runtime/environment-memory.ts';
 import type { OperatorRuntime, RuntimeSettings } from '../../runtime/operator-runtime.ts';
-import { createAwsClients, type AwsClients } from './clients.ts';
+import { createAwsClients } from './clients.ts';
+import { openShardReader } from './stream-access.ts';
 
 /** The runtime of an operator over the tables, bucket and stream that its environment names. */
 export function createAwsRuntime(
@@ -66,7 +66,7 @@ export function createAwsRuntime(
     hints: createDynamodbHintStore({ client, table: environment.stateTable, system }),
     control: createDynamodbControlStore({ client, table: environment.controlTable, system }),
     objects,
-    reader: createReader(clients, environment.streamArn),
+    reader: openShardReader(clients.kinesis, environment.streamArn),
     sinks,
     system,
     telemetry: publishCalls(metrics, guard),
@@ -101,11 +101,6 @@ function publishCalls(telemetry: Telemetry, guard: DeterminismGuard): Telemetry 
       telemetry.publish(operator, { ...counters, nonDeterministicCalls });
     },
   };
-}
-
-function createReader(clients: AwsClients, streamArn: string) {
-  const stream = streamArn.slice(streamArn.lastIndexOf('/') + 1);
-  return createKinesisShardReader({ client: clients.kinesis, stream, system: nodeSystem });
 }
 
 type SinkTable = Parameters<typeof createDynamodbUpsertSink>[0];

@@ -5,7 +5,6 @@ import { createDynamodbHintStore } from '../../adapters/dynamodb/dynamodb-hint-s
 import { createDynamodbStateStore } from '../../adapters/dynamodb/dynamodb-state-store.ts';
 import { createDynamodbUpsertSink } from '../../adapters/dynamodb/dynamodb-upsert-sink.ts';
 import { createWriteModeProbe } from '../../adapters/dynamodb/probe-write-mode.ts';
-import { createKinesisShardReader } from '../../adapters/kinesis/kinesis-shard-reader.ts';
 import { createEmbeddedMetrics } from '../../adapters/system/embedded-metrics.ts';
 import { nodeSystem } from '../../adapters/system/node-system.ts';
 import type { DeployedSink, WorkflowEnvironment } from '../../config/workflow-environment.ts';
@@ -14,6 +13,7 @@ import type { Sink, SinkRow, SinkTable, SweptSink } from '../../ports/sink.ts';
 import type { RestorePorts } from '../../runtime/restore/restore-order.ts';
 import { createAwsClients } from './clients.ts';
 import { openJob } from './job-tools.ts';
+import { openShardReader } from './stream-access.ts';
 
 /** What the steps of the workflows need of a deployed job. */
 export function openWorkflowPorts(
@@ -25,7 +25,6 @@ export function openWorkflowPorts(
   const { dynamodb: client, kinesis } = clients;
   const system = nodeSystem;
   const ports = openJob(clients, environment, createEmbeddedMetrics({ job, system }));
-  const stream = streamArn.slice(streamArn.lastIndexOf('/') + 1);
   const writeMode = createWriteModeProbe({ client, table: stateTable, system });
   const deadLetters = createDynamodbDeadLetterSink({
     ...{ client, table: environment.deadLetterTable, system, writeMode },
@@ -35,7 +34,7 @@ export function openWorkflowPorts(
     ...ports,
     state: createDynamodbStateStore({ client, table: stateTable, system, writeMode }),
     hints: createDynamodbHintStore({ client, table: stateTable, system }),
-    reader: createKinesisShardReader({ client: kinesis, stream, system }),
+    reader: openShardReader(kinesis, streamArn),
     sinks: [
       ...environment.sinks.map((deployed) => openSink(client, deployed)),
       ...[...operatorFunctions.keys()].map((operator) => ({
