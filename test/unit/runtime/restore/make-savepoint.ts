@@ -1,20 +1,30 @@
-import { HoldfastError } from '../../core/errors.ts';
-import type { ManifestReference, PendingWork } from '../../core/registry.ts';
-import { noDeadline } from '../deadline.ts';
-import { abortHold, fenceChannels, readJob, stopUnderHold, takeHold } from '../restore/hold.ts';
-import { readFacts, type CheckpointPorts } from './manifest-facts.ts';
-import { runCompaction } from './run-compaction.ts';
+import { HoldfastError } from '../../../../shared/core/errors.ts';
+import type { ManifestReference, PendingWork } from '../../../../shared/core/registry.ts';
+import { noDeadline } from '../../../../shared/runtime/deadline.ts';
+import {
+  abortHold,
+  fenceChannels,
+  readJob,
+  stopUnderHold,
+  takeHold,
+} from '../../../../shared/runtime/restore/hold.ts';
+import {
+  readFacts,
+  type CheckpointPorts,
+} from '../../../../shared/runtime/checkpoint/manifest-facts.ts';
+import { runCompaction } from '../../../../shared/runtime/checkpoint/run-compaction.ts';
 import {
   beginSavepoint,
   completeSavepoint,
   cutSavepoint,
   verifyFiles,
   waitUntilExact,
-} from './savepoint-steps.ts';
-import { dropPending } from './take-manifest.ts';
+} from '../../../../shared/runtime/checkpoint/savepoint-steps.ts';
+import { dropPending } from '../../../../shared/runtime/checkpoint/take-manifest.ts';
 
 /*
- * A whole savepoint in one process: the steps that the workflow runs as tasks of their own, in the same order.
+ * A whole savepoint in one process: the steps that the workflow runs as tasks of their own, in the same order, called one after
+ * the other.
  */
 
 export interface SavepointOrder {

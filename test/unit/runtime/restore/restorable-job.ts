@@ -4,10 +4,7 @@ import type { ManifestReference } from '../../../../shared/core/registry.ts';
 import type { Operator } from '../../../../shared/operator/operator.ts';
 import type { OperatorCalls } from '../../../../shared/ports/operator-calls.ts';
 import type { SweptSink } from '../../../../shared/ports/sink.ts';
-import {
-  makeSavepoint,
-  type SavepointOrder,
-} from '../../../../shared/runtime/checkpoint/make-savepoint.ts';
+import { makeSavepoint, type SavepointOrder } from './make-savepoint.ts';
 import {
   completeManifest,
   registerPending,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeManifest } from '../../../../shared/core/manifest-codec.ts';
 import { deleteSavepoint } from '../../../../shared/runtime/checkpoint/delete-savepoint.ts';
-import { makeSavepoint } from '../../../../shared/runtime/checkpoint/make-savepoint.ts';
+import { makeSavepoint } from './make-savepoint.ts';
 import { resumeJob } from '../../../../shared/runtime/restore/hold.ts';
 import { firstShard, jobName } from '../job-fixture.ts';
 import { createRestorableJob } from './restorable-job.ts';
