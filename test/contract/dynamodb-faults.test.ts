@@ -1,13 +1,9 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBClient as Client } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
-import {
-  startDynamoDb,
-  type DynamoDbEmulator,
-} from '../../localstack/embedded/emulators/dynamodb.ts';
-import type { EmulatorRequest, Fault } from '../../localstack/embedded/emulators/faults.ts';
+import type { Fault } from '../../localstack/embedded/emulators/faults.ts';
 import { createDynamodbAppendSink } from '../../shared/adapters/dynamodb/dynamodb-append-sink.ts';
 import { createDynamodbControlStore } from '../../shared/adapters/dynamodb/dynamodb-control-store.ts';
 import {
@@ -23,18 +19,12 @@ import {
 } from '../../shared/adapters/dynamodb/probe-write-mode.ts';
 import { createMemoryObjectStore } from '../../shared/adapters/memory/memory-object-store.ts';
 import { deadLetterSink } from '../../shared/core/emission.ts';
-import { isHoldfastError, type ErrorKind } from '../../shared/core/errors.ts';
 import { hashKey } from '../../shared/core/key-group.ts';
 import type { StoredItem } from '../../shared/core/stored-item.ts';
 import type { StateScope } from '../../shared/ports/state-store.ts';
 import { makeChannel, makeJob, makeProgress } from './control-store.contract.ts';
-import {
-  connect,
-  createTable,
-  hastySystem,
-  queryPartition,
-  readVisibleRows,
-} from './dynamodb-tables.ts';
+import { hastySystem, queryPartition, readVisibleRows } from './dynamodb-tables.ts';
+import { kindOf, useFaultyDynamodb } from './faulty-dynamodb.ts';
 import { makeHint, makeHints, sorted } from './hint-store.contract.ts';
 import { makeRow, makeSource, sinkColumns } from './sink.contract.ts';
 import { makeItem } from './state-store.contract.ts';
@@ -42,67 +32,26 @@ import { makeItem } from './state-store.contract.ts';
 const system = hastySystem;
 const scope: StateScope = { job: 'flights', generation: 1, operator: 'delays' };
 
-let emulator: DynamoDbEmulator;
+const faulty = useFaultyDynamodb();
+const { misbehave, always, behave } = faulty;
+
 let client: DynamoDBClient;
 let table: string;
-let seen: EmulatorRequest[];
 
-beforeAll(async () => {
-  emulator = await startDynamoDb();
-  client = connect(emulator.endpoint);
+beforeEach(() => {
+  ({ client, table } = faulty);
 });
-
-afterAll(async () => {
-  client.destroy();
-  await emulator.stop();
-});
-
-beforeEach(async () => {
-  table = await createTable(client);
-});
-
-afterEach(() => {
-  emulator.setFaultHook(undefined);
-});
-
-/** Plans a fault for each of the next requests of an operation, and notes them all. */
-function misbehave(operation: string, ...faults: (Fault | undefined)[]): void {
-  seen = [];
-  const left = [...faults];
-  emulator.setFaultHook((request) => {
-    if (request.operation !== operation) return undefined;
-    seen.push(request);
-    return left.shift();
-  });
-}
-
-function always(operation: string, fault: Fault): void {
-  seen = [];
-  emulator.setFaultHook((request) => {
-    if (request.operation !== operation) return undefined;
-    seen.push(request);
-    return fault;
-  });
-}
 
 function statementCounts(): number[] {
-  return seen.map(({ body }) => (body as { Statements: unknown[] }).Statements.length);
+  return faulty.seen.map(({ body }) => (body as { Statements: unknown[] }).Statements.length);
 }
 
 function keyCounts(): number[] {
-  return seen.map(
+  return faulty.seen.map(
     ({ body }) =>
       (body as { RequestItems: Record<string, { Keys: unknown[] }> }).RequestItems[table]!.Keys
         .length,
   );
-}
-
-async function kindOf(promise: Promise<unknown>): Promise<ErrorKind | 'none'> {
-  const thrown: unknown = await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  return isHoldfastError(thrown) ? thrown.kind : 'none';
 }
 
 const makeItems = (count: number): StoredItem[] =>
@@ -135,7 +84,7 @@ describe('state store when DynamoDB misbehaves', () => {
   it('is unavailable where throttling does not end', async () => {
     always('BatchExecuteStatement', { kind: 'throttle' });
     expect(await kindOf(open().write(scope, creates(makeItems(3))))).toBe('unavailable');
-    expect(seen).toHaveLength(8);
+    expect(faulty.seen).toHaveLength(8);
   });
 
   it('answers conflict for each write whose reply was lost, and for no other', async () => {
@@ -156,7 +105,7 @@ describe('state store when DynamoDB misbehaves', () => {
 
   it('meets its own writes as conflicts where the SDK sends a request again', async () => {
     const patient = new Client({
-      endpoint: emulator.endpoint,
+      endpoint: faulty.endpoint,
       region: 'us-east-1',
       credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
       maxAttempts: 3,
@@ -166,7 +115,7 @@ describe('state store when DynamoDB misbehaves', () => {
       const items = makeItems(3);
       misbehave('BatchExecuteStatement', { kind: 'drop-after' });
       expect(await store.write(scope, creates(items))).toEqual(items.map(() => 'conflict'));
-      expect(seen).toHaveLength(2);
+      expect(faulty.seen).toHaveLength(2);
       expect(await store.load(scope, items)).toHaveProperty('size', 3);
     } finally {
       patient.destroy();
@@ -276,7 +225,7 @@ describe('control store when DynamoDB misbehaves', () => {
     const other = makeJob();
     misbehave('PutItem', { kind: 'drop-before' });
     expect(await open().createJob(other)).toEqual(other);
-    expect(seen).toHaveLength(2);
+    expect(faulty.seen).toHaveLength(2);
   });
 
   it('bears a channel once where the reply was lost', async () => {
@@ -289,7 +238,7 @@ describe('control store when DynamoDB misbehaves', () => {
     };
     misbehave('TransactWriteItems', { kind: 'drop-after' }, { kind: 'throttle' });
     expect(await open().bear(birth)).toBe('born');
-    expect(seen).toHaveLength(3);
+    expect(faulty.seen).toHaveLength(3);
     expect(await open().bear(birth)).toBe('exists');
     always('TransactWriteItems', { kind: 'drop-before' });
     expect(await kindOf(open().bear(birth))).toBe('unavailable');
@@ -337,7 +286,7 @@ describe('hint store when DynamoDB misbehaves', () => {
       { kind: 'throttle' },
     );
     await open().insert(scope, hints);
-    expect(seen.length).toBeGreaterThan(3);
+    expect(faulty.seen.length).toBeGreaterThan(3);
     expect(sorted((await find()).due)).toEqual(sorted(hints));
     misbehave('BatchWriteItem', { kind: 'drop-before' }, { kind: 'throttle' });
     await open().remove(scope, hints.slice(1));
@@ -351,7 +300,7 @@ describe('hint store when DynamoDB misbehaves', () => {
     const { due, nextTime } = await find();
     expect(sorted(due)).toEqual(sorted(hints));
     expect(nextTime).toBe(time + 1);
-    expect(seen).toHaveLength(4);
+    expect(faulty.seen).toHaveLength(4);
   });
 
   it('is unavailable where no reply comes', async () => {
@@ -433,7 +382,7 @@ describe('sinks when DynamoDB misbehaves', () => {
     expect(await kindOf(upsert.write(makeSource(), [makeRow('v', 1, { row: '-' })]))).toBe(
       'unavailable',
     );
-    emulator.setFaultHook(undefined);
+    behave();
     expect(await append.write(makeSource(), rowsOf('k', 3))).toEqual({ written: 0, skipped: 3 });
   });
 
@@ -574,7 +523,7 @@ describe('probe of the write mode', () => {
     misbehave('BatchExecuteStatement');
     expect(await Promise.all([probe(), probe()])).toEqual(['partiql-batch', 'partiql-batch']);
     expect(await probe()).toBe('partiql-batch');
-    expect(seen).toHaveLength(2);
+    expect(faulty.seen).toHaveLength(2);
   });
 
   it('is not fooled by throttling', async () => {

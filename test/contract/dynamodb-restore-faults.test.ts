@@ -1,12 +1,8 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
-import {
-  startDynamoDb,
-  type DynamoDbEmulator,
-} from '../../localstack/embedded/emulators/dynamodb.ts';
-import type { EmulatorRequest, Fault } from '../../localstack/embedded/emulators/faults.ts';
+import type { Fault } from '../../localstack/embedded/emulators/faults.ts';
 import { createDynamodbAppendSink } from '../../shared/adapters/dynamodb/dynamodb-append-sink.ts';
 import { createDynamodbControlStore } from '../../shared/adapters/dynamodb/dynamodb-control-store.ts';
 import {
@@ -18,16 +14,10 @@ import { createDynamodbUpsertSink } from '../../shared/adapters/dynamodb/dynamod
 import { probeWriteMode } from '../../shared/adapters/dynamodb/probe-write-mode.ts';
 import { createMemoryObjectStore } from '../../shared/adapters/memory/memory-object-store.ts';
 import { deadLetterSink } from '../../shared/core/emission.ts';
-import { isHoldfastError, type ErrorKind } from '../../shared/core/errors.ts';
 import type { StateScope } from '../../shared/ports/state-store.ts';
 import { makeChannel, makeHold, makeJob, makeProgress } from './control-store.contract.ts';
-import {
-  connect,
-  createTable,
-  hastySystem,
-  queryPartition,
-  readVisibleRows,
-} from './dynamodb-tables.ts';
+import { createTable, hastySystem, queryPartition, readVisibleRows } from './dynamodb-tables.ts';
+import { kindOf, useFaultyDynamodb } from './faulty-dynamodb.ts';
 import { makeRegistry } from './registry.contract.ts';
 import { makeRow, makeSource, sinkColumns } from './sink.contract.ts';
 import { makeItem } from './state-store.contract.ts';
@@ -36,57 +26,15 @@ const system = hastySystem;
 const scope: StateScope = { job: 'flights', generation: 1, operator: 'delays' };
 const channel = makeChannel();
 
-let emulator: DynamoDbEmulator;
+const faulty = useFaultyDynamodb();
+const { misbehave, always, behave } = faulty;
+
 let client: DynamoDBClient;
 let table: string;
-let seen: EmulatorRequest[];
 
-beforeAll(async () => {
-  emulator = await startDynamoDb();
-  client = connect(emulator.endpoint);
+beforeEach(() => {
+  ({ client, table } = faulty);
 });
-
-afterAll(async () => {
-  client.destroy();
-  await emulator.stop();
-});
-
-beforeEach(async () => {
-  table = await createTable(client);
-});
-
-afterEach(() => {
-  emulator.setFaultHook(undefined);
-});
-
-/** Plans a fault for each of the next requests of an operation, and notes them all. */
-function misbehave(operation: string, ...faults: (Fault | undefined)[]): void {
-  seen = [];
-  const left = [...faults];
-  emulator.setFaultHook((request) => {
-    if (request.operation !== operation) return undefined;
-    // A copy: the emulator takes parts away as it validates them.
-    seen.push({ ...request, body: structuredClone(request.body) });
-    return left.shift();
-  });
-}
-
-function always(operation: string, fault: Fault): void {
-  seen = [];
-  emulator.setFaultHook((request) => {
-    if (request.operation !== operation) return undefined;
-    seen.push(request);
-    return fault;
-  });
-}
-
-async function kindOf(promise: Promise<unknown>): Promise<ErrorKind | 'none'> {
-  const thrown: unknown = await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  return isHoldfastError(thrown) ? thrown.kind : 'none';
-}
 
 async function collect<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
   const all: Value[] = [];
@@ -117,7 +65,7 @@ describe('fences when DynamoDB misbehaves', () => {
     const { store, job } = await start();
     misbehave('UpdateItem', { kind: 'drop-before' }, { kind: 'throttle' });
     expect(await store.fenceProgress(job, 1, channel, 'h1')).toMatchObject({ version: 11 });
-    expect(seen).toHaveLength(3);
+    expect(faulty.seen).toHaveLength(3);
   });
 
   it('creates nothing, however often it is sent', async () => {
@@ -131,7 +79,7 @@ describe('fences when DynamoDB misbehaves', () => {
     const { store, job } = await start();
     always('UpdateItem', { kind: 'throttle' });
     expect(await kindOf(store.fenceProgress(job, 1, channel, 'h1'))).toBe('unavailable');
-    expect(seen).toHaveLength(8);
+    expect(faulty.seen).toHaveLength(8);
   });
 
   it('is born under a hold once, where the reply was lost', async () => {
@@ -216,8 +164,8 @@ describe('looking through state when DynamoDB misbehaves', () => {
     const keys = (await collect(store.scan(scope, 7))).map(({ key }) => key);
     expect(keys).toEqual(items.map(({ key }) => key));
     // Each page is read when it is needed, and has 1 MB at most.
-    expect(seen.length).toBeGreaterThanOrEqual(4);
-    for (const { body } of seen) expect(body).toMatchObject({ ConsistentRead: true });
+    expect(faulty.seen.length).toBeGreaterThanOrEqual(4);
+    for (const { body } of faulty.seen) expect(body).toMatchObject({ ConsistentRead: true });
   });
 
   it('asks for no page that nobody needs', async () => {
@@ -225,7 +173,7 @@ describe('looking through state when DynamoDB misbehaves', () => {
     misbehave('Query');
     const items = store.scan(scope, 7)[Symbol.asyncIterator]();
     expect((await items.next()).value).toMatchObject({ key: 'key-0' });
-    expect(seen).toHaveLength(1);
+    expect(faulty.seen).toHaveLength(1);
   });
 
   it('removes items where requests were refused or lost', async () => {
@@ -276,7 +224,7 @@ describe.each(['append', 'upsert'] as const)('rows of %s sinks in a later genera
       misbehave('BatchExecuteStatement', undefined, { kind: fault }, { kind: fault });
       await put(fault === 'drop-after' ? 2 : 3);
     }
-    emulator.setFaultHook(undefined);
+    behave();
     expect(await generations()).toEqual([3]);
   });
 
@@ -330,7 +278,7 @@ describe('append rows in the first generation', () => {
     await sink.write(makeSource(), rows);
     misbehave('BatchGetItem');
     expect(await sink.write(makeSource(), rows)).toEqual({ written: 0, skipped: 30 });
-    expect(seen).toEqual([]);
+    expect(faulty.seen).toEqual([]);
   });
 });
 
@@ -394,8 +342,8 @@ describe('sweeping a sink table when DynamoDB misbehaves', () => {
     const rows = await collect(open().scan());
     expect(new Set(rows.map(({ key }) => key)).size).toBe(30);
     expect(rows).toHaveLength(30);
-    expect(seen.length).toBeGreaterThanOrEqual(5);
-    for (const { body } of seen) {
+    expect(faulty.seen.length).toBeGreaterThanOrEqual(5);
+    for (const { body } of faulty.seen) {
       const { ConsistentRead, ExpressionAttributeNames } = body as {
         ConsistentRead: boolean;
         ExpressionAttributeNames: Record<string, string>;
@@ -423,7 +371,7 @@ describe('sweeping a sink table when DynamoDB misbehaves', () => {
     const rows = await collect(open().scan());
     misbehave('DeleteItem', { kind: 'throttle' }, { kind: 'drop-after' }, { kind: 'drop-before' });
     expect(await open().remove(rows)).toBe(2);
-    emulator.setFaultHook(undefined);
+    behave();
     expect(await collect(open().scan())).toEqual([]);
   });
 

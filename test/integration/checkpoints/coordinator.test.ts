@@ -1,29 +1,22 @@
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PutRecordsCommand } from '@aws-sdk/client-kinesis';
-import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { Duration, RemovalPolicy, type Stack } from 'aws-cdk-lib/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StreamJob } from '../../../infra/stream-job.ts';
 import { provisionedStream } from '../../../infra/stream-source.ts';
-import { startEmbeddedAws, type EmbeddedAws } from '../../../localstack/embedded/embedded-aws.ts';
-import {
-  createServiceClients,
-  type ServiceClients,
-} from '../../../localstack/embedded/service-clients.ts';
+import type { EmbeddedAws } from '../../../localstack/embedded/embedded-aws.ts';
+import type { ServiceClients } from '../../../localstack/embedded/service-clients.ts';
 import type { Manifest } from '../../../shared/core/manifest.ts';
 import type { ManifestReference } from '../../../shared/core/registry.ts';
-import { createApp } from '../../infra/synthesize-job.ts';
+import { startJobAws, type JobAws } from '../embedded/start-job-aws.ts';
 import { counting } from '../embedded/scheduler/counting-operator.ts';
 
 const cli = fileURLToPath(new URL('../../../cli/holdfast.mjs', import.meta.url));
 const entry = fileURLToPath(new URL('../embedded/scheduler/counting-handler.ts', import.meta.url));
 const users = Array.from({ length: 24 }, (_, at) => `user-${at}`);
 
-function synthesize(): { templateFile: string; folder: string } {
-  const app = createApp();
-  const stack = new Stack(app, 'Counting');
+function addJob(stack: Stack): Record<string, string> {
   const job = new StreamJob(stack, 'Job', {
     jobName: 'counting',
     source: provisionedStream({ shards: 2 }),
@@ -37,41 +30,26 @@ function synthesize(): { templateFile: string; folder: string } {
     ],
     removalPolicy: RemovalPolicy.DESTROY,
   });
-  const outputs = {
+  return {
     Stream: job.stream.streamName,
     Control: job.controlTable.tableName,
     Bucket: job.bucket.bucketName,
     Operator: job.operatorFunction(counting.id).functionName,
     Coordinator: job.coordinatorFunction.functionName,
   };
-  for (const [name, value] of Object.entries(outputs)) new CfnOutput(stack, name, { value });
-  app.synth();
-  return { templateFile: join(app.outdir, 'Counting.template.json'), folder: app.outdir };
 }
 
 describe('checkpoints of a job on the embedded AWS', () => {
-  const printed: string[] = [];
-  let folder: string;
+  let started: JobAws;
   let aws: EmbeddedAws;
   let clients: ServiceClients;
 
   beforeAll(async () => {
-    const synthesized = synthesize();
-    folder = synthesized.folder;
-    aws = await startEmbeddedAws({
-      templateFile: synthesized.templateFile,
-      log: (line) => printed.push(line),
-      pace: { pollIntervalMsMax: 250, retryDelayMsMax: 100 },
-      scheduleSpeed: 0,
-    });
-    clients = createServiceClients(aws.endpoints, aws.region);
+    started = await startJobAws('Counting', addJob, { scheduleSpeed: 0 });
+    ({ aws, clients } = started);
   });
 
-  afterAll(async () => {
-    clients?.destroy();
-    await aws?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => started?.stop());
 
   async function putEvents(): Promise<void> {
     const Records = users.map((user) => ({
@@ -116,7 +94,7 @@ describe('checkpoints of a job on the embedded AWS', () => {
     await putEvents();
     const [schedule] = aws.schedules.list();
     const { result } = await aws.schedules.fire(schedule!.name);
-    expect(result, printed.join('\n')).toMatchObject({ kind: 'success' });
+    expect(result, started.printed.join('\n')).toMatchObject({ kind: 'success' });
     const listed = await run(['checkpoint', 'list', ...place(), '--json']);
     expect(listed).toMatchObject({ code: 0, err: '' });
     expect(JSON.parse(listed.out)).toMatchObject([
@@ -126,7 +104,7 @@ describe('checkpoints of a job on the embedded AWS', () => {
     const { manifest } = JSON.parse(shown.out) as { manifest: Manifest };
     expect(manifest.operators).toMatchObject([{ id: counting.id }]);
     expect(manifest.channels).toHaveLength(2);
-    expect(printed.join('\n')).toContain('"checkpointsCompleted":1');
+    expect(started.printed.join('\n')).toContain('"checkpointsCompleted":1');
   });
 
   it('are made by hand at any time', async () => {

@@ -1,19 +1,12 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { paginateScan } from '@aws-sdk/client-dynamodb';
 import { PutRecordsCommand } from '@aws-sdk/client-kinesis';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { Duration, RemovalPolicy, type Stack } from 'aws-cdk-lib/core';
 import { StreamJob } from '../../../infra/stream-job.ts';
 import { provisionedStream } from '../../../infra/stream-source.ts';
-import { startEmbeddedAws, type EmbeddedAws } from '../../../localstack/embedded/embedded-aws.ts';
-import {
-  createServiceClients,
-  type ServiceClients,
-} from '../../../localstack/embedded/service-clients.ts';
-import { createApp } from '../../infra/synthesize-job.ts';
 import { moody } from '../bad-input/moody-operator.ts';
+import { startJobAws, type JobAws } from '../embedded/start-job-aws.ts';
 
 const entry = fileURLToPath(new URL('../bad-input/moody-handler.ts', import.meta.url));
 
@@ -22,9 +15,7 @@ export const ledgerJob = 'ledger';
 type Row = Readonly<Record<string, unknown>>;
 
 /** The embedded AWS with one job: each account's rows hold the history of its events, in order. */
-export interface LedgerAws {
-  readonly aws: EmbeddedAws;
-  readonly clients: ServiceClients;
+export interface LedgerAws extends JobAws {
   /** Puts events `from` to `to`, dealt out to some accounts; every seventh cannot be decoded. */
   put(from: number, to: number): Promise<void>;
   /** Resolves when everything that was put is acknowledged. */
@@ -36,18 +27,13 @@ export interface LedgerAws {
   /** Items of the state table that are of a generation. */
   stateItems(generation: number): Promise<string[]>;
   output(name: string): string;
-  /** What functions have printed. */
-  readonly printed: readonly string[];
-  stop(): Promise<void>;
 }
 
 const accounts = ['ann', 'bob', 'cid', 'dee', 'eve'];
 const accountOf = (id: number): string => accounts[id % accounts.length]!;
 const isPoison = (id: number): boolean => id % 7 === 0;
 
-function synthesize(): { readonly file: string; remove(): void } {
-  const app = createApp();
-  const stack = new Stack(app, 'Ledger');
+function addJob(stack: Stack): Record<string, string> {
   const job = new StreamJob(stack, 'Job', {
     jobName: ledgerJob,
     source: provisionedStream({ shards: 2 }),
@@ -63,7 +49,7 @@ function synthesize(): { readonly file: string; remove(): void } {
     maxParallelism: 8,
     removalPolicy: RemovalPolicy.DESTROY,
   });
-  const outputs = {
+  return {
     Stream: job.stream.streamName,
     Bucket: job.bucket.bucketName,
     State: job.stateTable.tableName,
@@ -76,29 +62,15 @@ function synthesize(): { readonly file: string; remove(): void } {
     Savepoints: job.savepointWorkflow.stateMachineArn,
     Restores: job.restoreWorkflow.stateMachineArn,
   };
-  for (const [name, value] of Object.entries(outputs)) new CfnOutput(stack, name, { value });
-  app.synth();
-  return {
-    file: join(app.outdir, 'Ledger.template.json'),
-    remove: () => rmSync(app.outdir, { recursive: true, force: true }),
-  };
 }
 
 export async function startLedgerAws(): Promise<LedgerAws> {
-  const template = synthesize();
-  const printed: string[] = [];
-  const aws = await startEmbeddedAws({
-    templateFile: template.file,
-    log: (line) => printed.push(line),
-    pace: { pollIntervalMsMax: 250, retryDelayMsMax: 100 },
+  const started = await startJobAws('Ledger', addJob, {
     stateMachineSpeed: 10,
     // The coordinator has tests of its own.
     scheduleSpeed: 0,
-  }).catch((error: unknown) => {
-    template.remove();
-    throw error;
   });
-  const clients = createServiceClients(aws.endpoints, aws.region);
+  const { aws, clients } = started;
   const output = (name: string): string => aws.outputs[name]!;
   const scan = async (table: string): Promise<Row[]> => {
     const rows: Row[] = [];
@@ -114,9 +86,7 @@ export async function startLedgerAws(): Promise<LedgerAws> {
     rows.map((row) => `${String(row['pk'])} ${String(row['history'])}`).sort();
 
   return {
-    aws,
-    clients,
-    printed,
+    ...started,
     output,
     async put(from, to) {
       const ids = Array.from({ length: to - from + 1 }, (_, at) => from + at);
@@ -170,11 +140,6 @@ export async function startLedgerAws(): Promise<LedgerAws> {
       return items
         .map(({ pk, sk }) => `${String(pk)} ${String(sk)}`)
         .filter((name) => name.includes(scope));
-    },
-    async stop() {
-      clients.destroy();
-      await aws.stop();
-      template.remove();
     },
   };
 }

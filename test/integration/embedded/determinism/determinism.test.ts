@@ -1,31 +1,22 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { paginateScan } from '@aws-sdk/client-dynamodb';
 import { PutRecordsCommand } from '@aws-sdk/client-kinesis';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { Duration, RemovalPolicy, type Stack } from 'aws-cdk-lib/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFunctionMetrics } from '../../../../cli/demo/function-metrics.ts';
 import { StreamJob } from '../../../../infra/stream-job.ts';
 import { provisionedStream } from '../../../../infra/stream-source.ts';
-import {
-  startEmbeddedAws,
-  type EmbeddedAws,
-} from '../../../../localstack/embedded/embedded-aws.ts';
-import {
-  createServiceClients,
-  type ServiceClients,
-} from '../../../../localstack/embedded/service-clients.ts';
-import { createApp } from '../../../infra/synthesize-job.ts';
+import type { EmbeddedAws } from '../../../../localstack/embedded/embedded-aws.ts';
+import type { ServiceClients } from '../../../../localstack/embedded/service-clients.ts';
+import { startJobAws, type JobAws } from '../start-job-aws.ts';
 import type { CarelessEvent } from './careless-operator.ts';
 
 const entry = fileURLToPath(new URL('./careless-handler.ts', import.meta.url));
 
 /** Two jobs of one operator, bundled as for AWS; the second has in its template what production has by default. */
-function synthesize(): { templateFile: string; folder: string } {
-  const app = createApp();
-  const stack = new Stack(app, 'Careless');
+function addJobs(stack: Stack): Record<string, string> {
+  const outputs: Record<string, string> = {};
   for (const name of ['local', 'lenient']) {
     const job = new StreamJob(stack, name, {
       jobName: name,
@@ -37,42 +28,28 @@ function synthesize(): { templateFile: string; folder: string } {
     });
     const operator = job.operatorFunction('careless');
     if (name === 'lenient') operator.addEnvironment('HOLDFAST_DETERMINISM', 'count');
-    const outputs = {
+    const own = {
       Stream: job.stream.streamName,
       Function: operator.functionName,
       Rows: job.sinkTable('rows').tableName,
       DeadLetters: job.deadLetterTable.tableName,
     };
-    for (const [what, value] of Object.entries(outputs)) {
-      new CfnOutput(stack, `${name}${what}`, { value });
-    }
+    for (const [what, value] of Object.entries(own)) outputs[`${name}${what}`] = value;
   }
-  app.synth();
-  return { templateFile: join(app.outdir, 'Careless.template.json'), folder: app.outdir };
+  return outputs;
 }
 
 describe('an operator that is not deterministic', () => {
-  const printed: string[] = [];
-  let folder: string;
+  let started: JobAws;
   let aws: EmbeddedAws;
   let clients: ServiceClients;
 
   beforeAll(async () => {
-    const synthesized = synthesize();
-    folder = synthesized.folder;
-    aws = await startEmbeddedAws({
-      templateFile: synthesized.templateFile,
-      log: (line) => printed.push(line),
-      pace: { pollIntervalMsMax: 250, retryDelayMsMax: 100 },
-    });
-    clients = createServiceClients(aws.endpoints, aws.region);
+    started = await startJobAws('Careless', addJobs);
+    ({ aws, clients } = started);
   });
 
-  afterAll(async () => {
-    clients?.destroy();
-    await aws?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => started?.stop());
 
   const output = (job: string, what: string): string => aws.outputs[`${job}${what}`]!;
 
@@ -121,7 +98,7 @@ describe('an operator that is not deterministic', () => {
     await process('lenient', events);
     expect(await read('lenient', 'Rows', 'does')).toEqual(events);
     expect(await read('lenient', 'DeadLetters', 'message')).toEqual([]);
-    const lines = printed.filter((line) => line.includes('"job":"lenient"'));
+    const lines = started.printed.filter((line) => line.includes('"job":"lenient"'));
     const metrics = createFunctionMetrics();
     for (const line of lines) metrics.readLine(line);
     expect(metrics.totals.nonDeterministicCalls).toBe(3);

@@ -1,5 +1,3 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { paginateScan } from '@aws-sdk/client-dynamodb';
 import {
@@ -9,19 +7,13 @@ import {
   SplitShardCommand,
 } from '@aws-sdk/client-kinesis';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
+import { Duration, RemovalPolicy, type Stack } from 'aws-cdk-lib/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StreamJob } from '../../../../infra/stream-job.ts';
 import { provisionedStream } from '../../../../infra/stream-source.ts';
-import {
-  startEmbeddedAws,
-  type EmbeddedAws,
-} from '../../../../localstack/embedded/embedded-aws.ts';
-import {
-  createServiceClients,
-  type ServiceClients,
-} from '../../../../localstack/embedded/service-clients.ts';
-import { createApp } from '../../../infra/synthesize-job.ts';
+import type { EmbeddedAws } from '../../../../localstack/embedded/embedded-aws.ts';
+import type { ServiceClients } from '../../../../localstack/embedded/service-clients.ts';
+import { startJobAws, type JobAws } from '../start-job-aws.ts';
 import { pollUntil } from '../poll-until.ts';
 import { counting, windowMs } from './counting-operator.ts';
 
@@ -30,9 +22,7 @@ const entry = fileURLToPath(new URL('./counting-handler.ts', import.meta.url));
 const users = Array.from({ length: 24 }, (_, at) => `user-${at}`);
 
 /** A job with heartbeats, bundled as for AWS. */
-function synthesize(): { templateFile: string; folder: string } {
-  const app = createApp();
-  const stack = new Stack(app, 'Counting');
+function addJob(stack: Stack): Record<string, string> {
   const job = new StreamJob(stack, 'Job', {
     jobName: 'counting',
     source: provisionedStream({ shards: 2 }),
@@ -47,41 +37,26 @@ function synthesize(): { templateFile: string; folder: string } {
     heartbeat: { every: Duration.minutes(1), behind: Duration.seconds(0) },
     removalPolicy: RemovalPolicy.DESTROY,
   });
-  const outputs = {
+  return {
     Stream: job.stream.streamName,
     Counts: job.sinkTable('counts').tableName,
     Late: job.sinkTable('late').tableName,
     DeadLetters: job.deadLetterTable.tableName,
     Heartbeats: job.heartbeatFunction!.functionName,
   };
-  for (const [name, value] of Object.entries(outputs)) new CfnOutput(stack, name, { value });
-  app.synth();
-  return { templateFile: join(app.outdir, 'Counting.template.json'), folder: app.outdir };
 }
 
 describe('a job with heartbeats on the embedded AWS', () => {
-  const printed: string[] = [];
-  let folder: string;
+  let started: JobAws;
   let aws: EmbeddedAws;
   let clients: ServiceClients;
 
   beforeAll(async () => {
-    const synthesized = synthesize();
-    folder = synthesized.folder;
-    aws = await startEmbeddedAws({
-      templateFile: synthesized.templateFile,
-      log: (line) => printed.push(line),
-      pace: { pollIntervalMsMax: 250, retryDelayMsMax: 100 },
-      scheduleSpeed: 0,
-    });
-    clients = createServiceClients(aws.endpoints, aws.region);
+    started = await startJobAws('Counting', addJob, { scheduleSpeed: 0 });
+    ({ aws, clients } = started);
   });
 
-  afterAll(async () => {
-    clients?.destroy();
-    await aws?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => started?.stop());
 
   const whenIdle = () => aws.mappings[0]!.whenIdle();
   const beat = () =>
@@ -161,7 +136,7 @@ describe('a job with heartbeats on the embedded AWS', () => {
     const start = await putEvents();
     expect(await closed(start)).toEqual([]);
     expect(await beatUntilClosed(start)).toEqual(everyUserOnce);
-    const line = printed.find((one) => one.includes('heartbeats put'));
+    const line = started.printed.find((one) => one.includes('heartbeats put'));
     expect(JSON.parse(line!.slice(line!.indexOf('{')))).toMatchObject({
       level: 'info',
       job: 'counting',
@@ -175,7 +150,7 @@ describe('a job with heartbeats on the embedded AWS', () => {
     expect(await closed(start)).toEqual([]);
     expect(await beatUntilClosed(start)).toEqual(everyUserOnce);
     expect(await openShards()).toHaveLength(3);
-    const lines = printed.filter((line) => line.includes('heartbeats put'));
+    const lines = started.printed.filter((line) => line.includes('heartbeats put'));
     expect(lines.at(-1)).toContain('"shards":3');
   });
 
