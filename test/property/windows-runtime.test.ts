@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { HoldfastError } from '../../shared/core/errors.ts';
 import { seededRandom } from '../../shared/core/random.ts';
-import { createEnvironment, invoke } from '../model/deployment.ts';
-import { createGate, type StepOwner } from '../model/gate.ts';
-import type { WriteFault } from '../model/gated-ports.ts';
-import { drawWindowPlan, type WindowKind, type WindowPlan } from '../model/window-plan.ts';
-import { runWindows } from '../model/windows-run.ts';
+import { createEnvironment, invoke } from '../simulation/data-path/deployment.ts';
+import { createGate, type StepOwner } from '../simulation/engine/gate.ts';
+import type { WriteFault } from '../simulation/engine/gated-ports.ts';
+import { drawWindowPlan, type WindowKind, type WindowPlan } from '../simulation/windows/window-plan.ts';
+import { runWindows } from '../simulation/windows/windows-run.ts';
 import {
   createWindowsWorld,
   deliverStraight,
   tellTables,
   type WindowsWorld,
-} from '../model/windows-world.ts';
+} from '../simulation/windows/windows-world.ts';
 
 const kinds = ['tumbling', 'sliding', 'session'] as const;
 const runs = Number(process.env['HOLDFAST_WINDOW_RUNS'] ?? 60);

@@ -1,8 +1,8 @@
-import { createGate, type StepChoice, type StepOwner } from '../../model/gate.ts';
-import { auditEnd } from '../../model/audit.ts';
-import type { Entry } from '../../model/ledger.ts';
-import { createEnvironment, invoke, type Environment } from '../../model/deployment.ts';
-import { createWorld, type World } from '../../model/world.ts';
+import { createGate, type StepChoice, type StepOwner } from '../../simulation/engine/gate.ts';
+import { auditEnd } from '../../simulation/engine/audit.ts';
+import type { Entry } from '../../simulation/engine/ledger.ts';
+import { createEnvironment, invoke, type Environment } from '../../simulation/data-path/deployment.ts';
+import { createWorld, type World } from '../../simulation/data-path/world.ts';
 
 /** One stretch of a schedule: an invocation goes on for some steps, to its end if there are none, then maybe dies. */
 export interface Stretch {

@@ -1,6 +1,6 @@
 import { HoldfastError } from '../../../shared/core/errors.ts';
 import type { RandomSource } from '../../../shared/core/random.ts';
-import { chance, pick, type ChooseStep, type StepOwner } from '../gate.ts';
+import { chance, pick, type ChooseStep, type StepOwner } from './gate.ts';
 
 /** Something that makes port calls of its own: an invocation, a visit, a restore, a checkpoint. */
 export interface Process {

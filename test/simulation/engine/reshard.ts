@@ -1,5 +1,5 @@
-import type { MemoryShard, MemoryStream } from '../../shared/adapters/memory/memory-stream.ts';
-import type { RandomSource } from '../../shared/core/random.ts';
+import type { MemoryShard, MemoryStream } from '../../../shared/adapters/memory/memory-stream.ts';
+import type { RandomSource } from '../../../shared/core/random.ts';
 import { chance, pick } from './gate.ts';
 
 /** Splits an open shard at a random place, or merges two neighbours where there are any. */

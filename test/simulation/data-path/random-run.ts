@@ -1,10 +1,10 @@
-import { seededRandom, type RandomSource } from '../../shared/core/random.ts';
-import { hashKey, isOwnedBy } from '../../shared/core/key-group.ts';
-import { auditEnd } from './audit.ts';
-import { chance, pick } from './gate.ts';
-import type { Entry, Part } from './ledger.ts';
+import { seededRandom, type RandomSource } from '../../../shared/core/random.ts';
+import { hashKey, isOwnedBy } from '../../../shared/core/key-group.ts';
+import { auditEnd } from '../engine/audit.ts';
+import { chance, pick } from '../engine/gate.ts';
+import type { Entry, Part } from '../engine/ledger.ts';
 import { deliverRandomly, moodsMax, type Delivery, type DeliveryPlan } from './random-delivery.ts';
-import { openShards, reshardRandomly } from './reshard.ts';
+import { openShards, reshardRandomly } from '../engine/reshard.ts';
 import { createWorld, type World } from './world.ts';
 
 export interface RunResult extends Delivery {

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { seededRandom } from '../../shared/core/random.ts';
-import { createOperatorDriver } from '../../shared/operator/testing/operator-driver.ts';
-import type { Window } from '../../shared/operator/windows/window-assigner.ts';
-import { summingOperator } from '../unit/operator/windows/summing-operator.ts';
-import { chance, pick } from './gate.ts';
-import { deliverRandomly, type Delivery } from './random-delivery.ts';
+import { seededRandom } from '../../../shared/core/random.ts';
+import { createOperatorDriver } from '../../../shared/operator/testing/operator-driver.ts';
+import type { Window } from '../../../shared/operator/windows/window-assigner.ts';
+import { summingOperator } from '../../unit/operator/windows/summing-operator.ts';
+import { chance, pick } from '../engine/gate.ts';
+import { deliverRandomly, type Delivery } from '../data-path/random-delivery.ts';
 import { drawWindowPlan, type WindowKind, type WindowPlan } from './window-plan.ts';
 import {
   createWindowsWorld,

@@ -9,8 +9,8 @@ import {
 import { readReservation } from '../../../shared/runtime/restore/reservation.ts';
 import { readBaseObject } from '../../../shared/runtime/restore/restore-steps.ts';
 import { sweepSink } from '../../../shared/runtime/restore/sweep.ts';
-import type { Gate } from '../gate.ts';
-import { keyGroups } from '../job.ts';
+import type { Gate } from '../engine/gate.ts';
+import { keyGroups } from '../engine/job.ts';
 import { gateRestorePorts } from './gated-restore.ts';
 import { visit, type RestoreWorld } from './restore-world.ts';
 

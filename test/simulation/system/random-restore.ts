@@ -16,13 +16,13 @@ import {
 import { abortHold } from '../../../shared/runtime/restore/hold.ts';
 import { restoreJob } from '../../../shared/runtime/restore/restore-job.ts';
 import type { RestoreOrder } from '../../../shared/runtime/restore/restore-order.ts';
-import { chance, createGate, pick } from '../gate.ts';
-import { keyGroups } from '../job.ts';
-import { createEnvironment, type Environment } from '../deployment.ts';
+import { chance, createGate, pick } from '../engine/gate.ts';
+import { keyGroups } from '../engine/job.ts';
+import { createEnvironment, type Environment } from '../data-path/deployment.ts';
 import { auditRestored, auditUnswept } from './audit-restore.ts';
 import { drawRestorePlan, type Act, type RestorePlan } from './draw-plan.ts';
 import { gateRestorePorts } from './gated-restore.ts';
-import { createProcesses, noAnswer, type Process } from './processes.ts';
+import { createProcesses, noAnswer, type Process } from '../engine/processes.ts';
 import { calmDown, sweepAll } from './calm-world.ts';
 import { createRestoreWorld, deliver, visit, type RestoreWorld } from './restore-world.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { StreamRecord } from '../../shared/ports/shard-reader.ts';
-import { auditEnd } from './audit.ts';
+import type { StreamRecord } from '../../../shared/ports/shard-reader.ts';
+import { auditEnd } from '../engine/audit.ts';
 import { createEnvironment, invoke } from './deployment.ts';
-import { createGate, type ChooseStep, type StepOwner } from './gate.ts';
-import type { Entry } from './ledger.ts';
+import { createGate, type ChooseStep, type StepOwner } from '../engine/gate.ts';
+import type { Entry } from '../engine/ledger.ts';
 import { createWorld, type World } from './world.ts';
 
 /*

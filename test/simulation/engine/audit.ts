@@ -1,23 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { MemoryControlStore } from '../../shared/adapters/memory/memory-control-store.ts';
-import type { MemoryObjectStore } from '../../shared/adapters/memory/memory-object-store.ts';
-import type { MemorySink } from '../../shared/adapters/memory/memory-sink.ts';
-import type { MemoryStateStore } from '../../shared/adapters/memory/memory-state-store.ts';
-import type { MemoryShard, MemoryStream } from '../../shared/adapters/memory/memory-stream.ts';
-import { channelId, type Channel } from '../../shared/core/channel.ts';
-import { unpackEmissions } from '../../shared/core/emission.ts';
+import type { MemoryControlStore } from '../../../shared/adapters/memory/memory-control-store.ts';
+import type { MemoryObjectStore } from '../../../shared/adapters/memory/memory-object-store.ts';
+import type { MemorySink } from '../../../shared/adapters/memory/memory-sink.ts';
+import type { MemoryStateStore } from '../../../shared/adapters/memory/memory-state-store.ts';
+import type { MemoryShard, MemoryStream } from '../../../shared/adapters/memory/memory-stream.ts';
+import { channelId, type Channel } from '../../../shared/core/channel.ts';
+import { unpackEmissions } from '../../../shared/core/emission.ts';
 import {
   comparePositions,
   formatPosition,
   isPast,
   type Position,
-} from '../../shared/core/position.ts';
-import type { Progress } from '../../shared/core/progress.ts';
-import { decodeSegment, type Segment } from '../../shared/core/segment.ts';
-import type { StoredItem } from '../../shared/core/stored-item.ts';
-import { decodeStates } from '../../shared/operator/key-state.ts';
-import type { Operator } from '../../shared/operator/operator.ts';
-import { segmentName } from '../../shared/runtime/object-names.ts';
+} from '../../../shared/core/position.ts';
+import type { Progress } from '../../../shared/core/progress.ts';
+import { decodeSegment, type Segment } from '../../../shared/core/segment.ts';
+import type { StoredItem } from '../../../shared/core/stored-item.ts';
+import { decodeStates } from '../../../shared/operator/key-state.ts';
+import type { Operator } from '../../../shared/operator/operator.ts';
+import { segmentName } from '../../../shared/runtime/object-names.ts';
 import { jobName } from './job.ts';
 import { withoutFlavour, type Part } from './ledger.ts';
 import { tellStory, type Chapter } from './story.ts';

@@ -1,7 +1,7 @@
 import { commitMutants } from './commit-mutants.ts';
 import { hintMutants } from './hint-mutants.ts';
 import type { Mutant } from './mutant.ts';
-import { restoreMutants } from './restore/mutants.ts';
+import { restoreMutants } from './restore-mutants.ts';
 import { watermarkMutants } from './watermark-mutants.ts';
 import { windowMutants } from './window-mutants.ts';
 

@@ -1,4 +1,4 @@
-import type { Mutant } from '../mutant.ts';
+import type { Mutant } from './mutant.ts';
 
 const restoreJob = 'shared/runtime/restore/restore-job.ts';
 const hold = 'shared/runtime/restore/hold.ts';

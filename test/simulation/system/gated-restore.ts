@@ -4,9 +4,9 @@ import type { OperatorCalls } from '../../../shared/ports/operator-calls.ts';
 import type { SinkTable, SweptSink } from '../../../shared/ports/sink.ts';
 import { describeOperator } from '../../../shared/runtime/describe-operator.ts';
 import type { RestorePorts } from '../../../shared/runtime/restore/restore-order.ts';
-import { gatePorts, type DrawFault } from '../gated-ports.ts';
-import type { Gate, StepOwner } from '../gate.ts';
-import { jobName } from '../job.ts';
+import { gatePorts, type DrawFault } from '../engine/gated-ports.ts';
+import type { Gate, StepOwner } from '../engine/gate.ts';
+import { jobName } from '../engine/job.ts';
 import type { RestoreWorld } from './restore-world.ts';
 
 /** What a restore, a checkpoint or a sweep sees, every call of it behind the gate. */

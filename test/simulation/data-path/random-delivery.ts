@@ -1,7 +1,7 @@
-import type { RandomSource } from '../../shared/core/random.ts';
-import type { BatchOutcome } from '../../shared/runtime/process-batch.ts';
+import type { RandomSource } from '../../../shared/core/random.ts';
+import type { BatchOutcome } from '../../../shared/runtime/process-batch.ts';
 import { createEnvironment, invoke, type Deployment, type Environment } from './deployment.ts';
-import { chance, createGate, pick, type StepOwner } from './gate.ts';
+import { chance, createGate, pick, type StepOwner } from '../engine/gate.ts';
 
 /** How badly the records of a deployment are delivered. */
 export interface DeliveryPlan {

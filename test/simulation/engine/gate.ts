@@ -1,4 +1,4 @@
-import type { RandomSource } from '../../shared/core/random.ts';
+import type { RandomSource } from '../../../shared/core/random.ts';
 
 /** A port call of a live invocation that waits for its turn. */
 interface PendingStep {

@@ -21,11 +21,11 @@ import { defaultSettings, type OperatorRuntime } from '../../../shared/runtime/o
 import { processBatch, type BatchOutcome } from '../../../shared/runtime/process-batch.ts';
 import { registerJob } from '../../../shared/runtime/register-job.ts';
 import { visitChannel } from '../../../shared/runtime/visit-channel.ts';
-import { gatePorts, type DrawFault, type Ports } from '../gated-ports.ts';
-import type { Gate, StepOwner } from '../gate.ts';
-import { jobName, keyGroups } from '../job.ts';
-import { ledger, type Message, type Part } from '../ledger.ts';
-import type { Environment } from '../deployment.ts';
+import { gatePorts, type DrawFault, type Ports } from '../engine/gated-ports.ts';
+import type { Gate, StepOwner } from '../engine/gate.ts';
+import { jobName, keyGroups } from '../engine/job.ts';
+import { ledger, type Message, type Part } from '../engine/ledger.ts';
+import type { Environment } from '../data-path/deployment.ts';
 import { auditJob, auditProgress, type Stores } from './audit-restore.ts';
 
 /** A job that is restored: its stores, its stream, and what the auditors say of every write of the job and of progress. */

@@ -1,11 +1,16 @@
-import { createMemoryAppendSink } from '../../shared/adapters/memory/memory-sink.ts';
-import { deadLetterSink } from '../../shared/core/emission.ts';
-import { encodeHeartbeat } from '../../shared/core/heartbeat.ts';
-import { seededRandom } from '../../shared/core/random.ts';
-import { summingOperator } from '../unit/operator/windows/summing-operator.ts';
-import { createDeployment, createEnvironment, invoke, type Deployment } from './deployment.ts';
-import { createGate, type StepOwner } from './gate.ts';
-import { openShards, reshardRandomly } from './reshard.ts';
+import { createMemoryAppendSink } from '../../../shared/adapters/memory/memory-sink.ts';
+import { deadLetterSink } from '../../../shared/core/emission.ts';
+import { encodeHeartbeat } from '../../../shared/core/heartbeat.ts';
+import { seededRandom } from '../../../shared/core/random.ts';
+import { summingOperator } from '../../unit/operator/windows/summing-operator.ts';
+import {
+  createDeployment,
+  createEnvironment,
+  invoke,
+  type Deployment,
+} from '../data-path/deployment.ts';
+import { createGate, type StepOwner } from '../engine/gate.ts';
+import { openShards, reshardRandomly } from '../engine/reshard.ts';
 import type { WindowPlan } from './window-plan.ts';
 
 /** A job of windows in whose stream everything is put already. */

@@ -1,7 +1,7 @@
 import { runRestoresRandomly } from './random-restore.ts';
 
 /*
- * Runs the model of restores on a range of seeds: `node test/model/restore/run-seeds.ts FROM COUNT [--trace|--all]`. Stops at
+ * Runs the model of restores on a range of seeds: `node test/simulation/system/run-seeds.ts FROM COUNT [--trace|--all]`. Stops at
  * the first seed that finds something and prints what, or with `--all` goes on; exit code 1 then.
  */
 

@@ -1,8 +1,8 @@
-import { runRandomly } from './random-run.ts';
-import { runWindows } from './windows-run.ts';
+import { runRandomly } from './data-path/random-run.ts';
+import { runWindows } from './windows/windows-run.ts';
 
 /*
- * Runs the model on a range of seeds: `node test/model/run-seeds.ts FROM COUNT [--trace] [--windows]`; with `--windows` those
+ * Runs the model on a range of seeds: `node test/simulation/run-seeds.ts FROM COUNT [--trace] [--windows]`; with `--windows` those
  * of windows, of each kind. Stops at the first seed that finds something and prints what; exit code 1 then.
  */
 

@@ -1,13 +1,13 @@
 import {
   createMemoryAppendSink,
   createMemoryUpsertSink,
-} from '../../shared/adapters/memory/memory-sink.ts';
-import { deadLetterSink } from '../../shared/core/emission.ts';
-import { encodeHeartbeat } from '../../shared/core/heartbeat.ts';
-import { aggregate } from '../unit/core/aggregate-fixture.ts';
-import { auditCommit, type Auditable } from './audit.ts';
+} from '../../../shared/adapters/memory/memory-sink.ts';
+import { deadLetterSink } from '../../../shared/core/emission.ts';
+import { encodeHeartbeat } from '../../../shared/core/heartbeat.ts';
+import { aggregate } from '../../unit/core/aggregate-fixture.ts';
+import { auditCommit, type Auditable } from '../engine/audit.ts';
 import { createDeployment, type Deployment } from './deployment.ts';
-import { ledger, type Message, type Moods, type Part } from './ledger.ts';
+import { ledger, type Message, type Moods, type Part } from '../engine/ledger.ts';
 
 /** The job of the model, whose every commit is audited. */
 export interface World extends Deployment, Auditable {

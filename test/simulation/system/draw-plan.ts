@@ -1,7 +1,7 @@
 import type { RandomSource } from '../../../shared/core/random.ts';
-import { chance, pick } from '../gate.ts';
-import type { Entry, Message } from '../ledger.ts';
-import type { ProcessFaults } from './processes.ts';
+import { chance, pick } from '../engine/gate.ts';
+import type { Entry, Message } from '../engine/ledger.ts';
+import type { ProcessFaults } from '../engine/processes.ts';
 
 /** What happens to the stream and the job from outside, in this order. */
 export type Act =

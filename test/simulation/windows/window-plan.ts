@@ -1,14 +1,14 @@
-import type { RandomSource } from '../../shared/core/random.ts';
-import { everyEvents, everyMs } from '../../shared/operator/windows/early-trigger.ts';
+import type { RandomSource } from '../../../shared/core/random.ts';
+import { everyEvents, everyMs } from '../../../shared/operator/windows/early-trigger.ts';
 import {
   session,
   sliding,
   tumbling,
   type WindowAssigner,
-} from '../../shared/operator/windows/window-assigner.ts';
-import { endOfStreamMs } from '../../shared/operator/windows/windowing.ts';
-import type { summingOperator } from '../unit/operator/windows/summing-operator.ts';
-import { chance, pick } from './gate.ts';
+} from '../../../shared/operator/windows/window-assigner.ts';
+import { endOfStreamMs } from '../../../shared/operator/windows/windowing.ts';
+import type { summingOperator } from '../../unit/operator/windows/summing-operator.ts';
+import { chance, pick } from '../engine/gate.ts';
 
 export type WindowKind = WindowAssigner['kind'];
 

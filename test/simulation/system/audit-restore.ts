@@ -9,11 +9,11 @@ import type { RowRule } from '../../../shared/core/row-validity.ts';
 import type { Hold, Job } from '../../../shared/ports/control-store.ts';
 import { readReservation } from '../../../shared/runtime/restore/reservation.ts';
 import { readRowRule } from '../../../shared/runtime/restore/sweep.ts';
-import { auditEnd, auditState, keysOf, type Auditable } from '../audit.ts';
-import { jobName } from '../job.ts';
-import { withoutFlavour } from '../ledger.ts';
+import { auditEnd, auditState, keysOf, type Auditable } from '../engine/audit.ts';
+import { jobName } from '../engine/job.ts';
+import { withoutFlavour } from '../engine/ledger.ts';
 import { decodeStates } from '../../../shared/operator/key-state.ts';
-import { tellStory, type Chapter } from '../story.ts';
+import { tellStory, type Chapter } from '../engine/story.ts';
 
 /** What the auditors look at: the stores themselves, with everything of every generation. */
 export interface Stores extends Auditable {

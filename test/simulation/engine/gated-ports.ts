@@ -1,8 +1,8 @@
-import { HoldfastError } from '../../shared/core/errors.ts';
-import type { OperatorRuntime } from '../../shared/runtime/operator-runtime.ts';
-import { hintPartitions } from '../../shared/ports/hint-store.ts';
-import type { Sink } from '../../shared/ports/sink.ts';
-import type { WriteOutcome } from '../../shared/ports/state-store.ts';
+import { HoldfastError } from '../../../shared/core/errors.ts';
+import type { OperatorRuntime } from '../../../shared/runtime/operator-runtime.ts';
+import { hintPartitions } from '../../../shared/ports/hint-store.ts';
+import type { Sink } from '../../../shared/ports/sink.ts';
+import type { WriteOutcome } from '../../../shared/ports/state-store.ts';
 import type { Gate, StepOwner } from './gate.ts';
 
 export type Ports = Pick<

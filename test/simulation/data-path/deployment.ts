@@ -1,34 +1,34 @@
-import { createMemoryControlStore } from '../../shared/adapters/memory/memory-control-store.ts';
-import { createMemoryHintStore } from '../../shared/adapters/memory/memory-hint-store.ts';
-import { createMemoryObjectStore } from '../../shared/adapters/memory/memory-object-store.ts';
-import { createMemoryShardReader } from '../../shared/adapters/memory/memory-shard-reader.ts';
-import { createMemoryStateStore } from '../../shared/adapters/memory/memory-state-store.ts';
+import { createMemoryControlStore } from '../../../shared/adapters/memory/memory-control-store.ts';
+import { createMemoryHintStore } from '../../../shared/adapters/memory/memory-hint-store.ts';
+import { createMemoryObjectStore } from '../../../shared/adapters/memory/memory-object-store.ts';
+import { createMemoryShardReader } from '../../../shared/adapters/memory/memory-shard-reader.ts';
+import { createMemoryStateStore } from '../../../shared/adapters/memory/memory-state-store.ts';
 import {
   createMemoryStream,
   type MemoryStream,
-} from '../../shared/adapters/memory/memory-stream.ts';
-import { createMemorySystem } from '../../shared/adapters/memory/memory-system.ts';
-import { createMemoryTelemetry } from '../../shared/adapters/memory/memory-telemetry.ts';
-import { channelId } from '../../shared/core/channel.ts';
-import { endOfFiring, isPast, recordOf, subSequenceMax } from '../../shared/core/position.ts';
-import { createOperatorInstance } from '../../shared/operator/operator-instance.ts';
-import type { Operator } from '../../shared/operator/operator.ts';
-import type { StreamRecord } from '../../shared/ports/shard-reader.ts';
-import type { Sink } from '../../shared/ports/sink.ts';
+} from '../../../shared/adapters/memory/memory-stream.ts';
+import { createMemorySystem } from '../../../shared/adapters/memory/memory-system.ts';
+import { createMemoryTelemetry } from '../../../shared/adapters/memory/memory-telemetry.ts';
+import { channelId } from '../../../shared/core/channel.ts';
+import { endOfFiring, isPast, recordOf, subSequenceMax } from '../../../shared/core/position.ts';
+import { createOperatorInstance } from '../../../shared/operator/operator-instance.ts';
+import type { Operator } from '../../../shared/operator/operator.ts';
+import type { StreamRecord } from '../../../shared/ports/shard-reader.ts';
+import type { Sink } from '../../../shared/ports/sink.ts';
 import {
   createEnvironmentMemory,
   type EnvironmentMemory,
-} from '../../shared/runtime/environment-memory.ts';
+} from '../../../shared/runtime/environment-memory.ts';
 import {
   defaultSettings,
   type OperatorRuntime,
   type RuntimeSettings,
-} from '../../shared/runtime/operator-runtime.ts';
-import { processBatch, type BatchOutcome } from '../../shared/runtime/process-batch.ts';
-import { registerJob } from '../../shared/runtime/register-job.ts';
-import type { Gate, StepOwner } from './gate.ts';
-import { gatePorts, type DrawFault, type Ports } from './gated-ports.ts';
-import { jobName, keyGroups } from './job.ts';
+} from '../../../shared/runtime/operator-runtime.ts';
+import { processBatch, type BatchOutcome } from '../../../shared/runtime/process-batch.ts';
+import { registerJob } from '../../../shared/runtime/register-job.ts';
+import type { Gate, StepOwner } from '../engine/gate.ts';
+import { gatePorts, type DrawFault, type Ports } from '../engine/gated-ports.ts';
+import { jobName, keyGroups } from '../engine/job.ts';
 
 /** One job with its stream and all its stores in memory. Environments come and go; this stays. */
 export interface Deployment {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { defineOperator } from '../../shared/operator/operator.ts';
-import { appendSink, upsertSink } from '../../shared/operator/sink.ts';
-import { listState, valueState } from '../../shared/operator/state.ts';
+import { defineOperator } from '../../../shared/operator/operator.ts';
+import { appendSink, upsertSink } from '../../../shared/operator/sink.ts';
+import { listState, valueState } from '../../../shared/operator/state.ts';
 
 /*
  * An operator for which everything matters: its state is the order of its input and of its timers, some events delete it,

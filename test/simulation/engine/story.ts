@@ -1,6 +1,6 @@
-import type { MemoryShard, MemoryStream } from '../../shared/adapters/memory/memory-stream.ts';
-import { hashKey } from '../../shared/core/key-group.ts';
-import type { Position } from '../../shared/core/position.ts';
+import type { MemoryShard, MemoryStream } from '../../../shared/adapters/memory/memory-stream.ts';
+import { hashKey } from '../../../shared/core/key-group.ts';
+import type { Position } from '../../../shared/core/position.ts';
 import { againTime, outOfOrdernessMs, type Message, type Part } from './ledger.ts';
 
 /*

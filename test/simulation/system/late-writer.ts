@@ -1,6 +1,6 @@
-import { createEnvironment } from '../deployment.ts';
-import { createGate, type ChooseStep, type StepOwner } from '../gate.ts';
-import type { Entry } from '../ledger.ts';
+import { createEnvironment } from '../data-path/deployment.ts';
+import { createGate, type ChooseStep, type StepOwner } from '../engine/gate.ts';
+import type { Entry } from '../engine/ledger.ts';
 import { restoreJob } from '../../../shared/runtime/restore/restore-job.ts';
 import { auditRestored, auditUnswept } from './audit-restore.ts';
 import { calmDown, openGate, sweepAll, takeCheckpoint } from './calm-world.ts';

@@ -11,7 +11,7 @@ import { mutants } from './mutants.ts';
  * Exit code 1 where a mutant survives.
  */
 
-const project = resolve(import.meta.dirname, '..', '..');
+const project = resolve(import.meta.dirname, '..', '..', '..');
 const seeds = Number(process.argv[2] ?? 3000);
 
 interface Verdict {
@@ -23,7 +23,7 @@ interface Verdict {
 async function checkMutant(mutant: Mutant): Promise<Verdict> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-mutant-'));
   try {
-    for (const name of ['shared', 'test/model', 'test/unit', 'package.json']) {
+    for (const name of ['shared', 'test/simulation', 'test/unit', 'package.json']) {
       await cp(join(project, name), join(folder, name), { recursive: true });
     }
     await symlink(join(project, 'node_modules'), join(folder, 'node_modules'));
@@ -49,7 +49,7 @@ function mutate(source: string, mutant: Mutant): string {
 
 function run(folder: string, { noticedBy }: Mutant): Promise<string> {
   if (noticedBy?.endsWith('.test.ts') === true) return runTest(folder, noticedBy);
-  const model = noticedBy === 'restore' ? 'test/model/restore' : 'test/model';
+  const model = noticedBy === 'restore' ? 'test/simulation/system' : 'test/simulation';
   const flags = noticedBy === 'windows' ? ['--windows'] : [];
   const script = join(folder, model, 'run-seeds.ts');
   const child = spawn(process.execPath, [script, '1', String(seeds), ...flags]);
