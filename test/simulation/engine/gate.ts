@@ -32,7 +32,11 @@ export interface Gate {
   step<T>(owner: StepOwner, label: string, effect: () => Promise<T>): Promise<T>;
   /** Lets steps go on until none waits any more; returns the labels in order. */
   drain(choose: ChooseStep, onIdle: () => boolean): Promise<void>;
+  /** Counts what has gone wrong with a call, beside the deaths that the gate deals itself. */
+  strike(fault: string, label: string): void;
   readonly trace: string[];
+  /** How many times each fault has hit each kind of call: `reply-lost × state.write`. */
+  readonly strikes: ReadonlyMap<string, number>;
 }
 
 /** Bounds a run: more steps than this mean that it does not come to an end. */
@@ -41,15 +45,25 @@ const stepsMax = 20_000;
 export function createGate(): Gate {
   const pending: PendingStep[] = [];
   const trace: string[] = [];
+  const strikes = new Map<string, number>();
 
   const wait = (owner: StepOwner, label: string, kind: PendingStep['kind']): Promise<void> =>
     new Promise((resolve) => {
       if (owner.isDead) return;
       pending.push({ owner, label, kind, proceed: resolve });
     });
+  const strike = (fault: string, label: string): void => {
+    const pair = `${fault} × ${kindOfStep(label)}`;
+    strikes.set(pair, (strikes.get(pair) ?? 0) + 1);
+  };
 
   return {
     trace,
+    strikes,
+    strike(fault, label) {
+      strike(fault, label);
+      trace.push(`  ${fault}: ${label}`);
+    },
     async step(owner, label, effect) {
       await wait(owner, label, 'before');
       const result = await effect();
@@ -69,6 +83,7 @@ export function createGate(): Gate {
         const [step] = pending.splice(index, 1);
         trace.push(choice === 'kill' ? `${labels[index]!} ✝` : labels[index]!);
         if (choice === 'kill') {
+          strike(`killed ${step!.kind}`, step!.label);
           step!.owner.isDead = true;
           for (let at = pending.length - 1; at >= 0; at -= 1) {
             if (pending[at]!.owner === step!.owner) pending.splice(at, 1);
@@ -82,6 +97,11 @@ export function createGate(): Gate {
       );
     },
   };
+}
+
+/** The call without what it is about: `state.write` of `state.write k1`. */
+export function kindOfStep(label: string): string {
+  return label.split(' ', 1)[0]!;
 }
 
 /** Lets every promise that can go on do so. */

@@ -1,4 +1,5 @@
 import { HoldfastError } from '../../../shared/core/errors.ts';
+import type { Shard } from '../../../shared/core/channel.ts';
 import type { OperatorRuntime } from '../../../shared/runtime/operator-runtime.ts';
 import { hintPartitions } from '../../../shared/ports/hint-store.ts';
 import type { Sink } from '../../../shared/ports/sink.ts';
@@ -16,21 +17,50 @@ export type Ports = Pick<
  */
 export type WriteFault = 'none' | 'refused' | 'reply-lost';
 
-export type DrawFault = (label: string) => WriteFault;
+/**
+ * What goes wrong with a read: it is refused; a bit of an object's bytes has turned on the way; or the answer is of a while
+ * ago, where the service says that it may be, which of all reads is the list of a stream's shards.
+ */
+export type ReadFault = 'none' | 'refused' | 'corrupted' | 'stale';
+
+export interface DrawFault {
+  (label: string): WriteFault;
+  /** @default reads never fail */
+  readonly ofRead?: (label: string) => ReadFault;
+}
 
 /**
  * The ports of one invocation, every call of which waits at the gate. Writes of several items become several steps, since
  * nothing makes them atomic; any write's reply can be lost.
  */
 export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: DrawFault): Ports {
-  const read = <T>(label: string, effect: () => Promise<T>): Promise<T> =>
-    gate.step(owner, label, effect);
+  const drawRead = draw.ofRead ?? (() => 'none' as const);
+  const refuse = (label: string): HoldfastError => {
+    gate.strike('refused', label);
+    return new HoldfastError('unavailable', `${label}: refused`);
+  };
+  const read = async <T>(label: string, effect: () => Promise<T>): Promise<T> => {
+    if (drawRead(label) === 'refused') throw refuse(label);
+    return gate.step(owner, label, effect);
+  };
+  const readBytes = async (
+    label: string,
+    effect: () => Promise<Uint8Array | undefined>,
+  ): Promise<Uint8Array | undefined> => {
+    const fault = drawRead(label);
+    if (fault === 'refused') throw refuse(label);
+    const bytes = await gate.step(owner, label, effect);
+    if (fault !== 'corrupted' || bytes === undefined || bytes.length === 0) return bytes;
+    gate.strike('corrupted', label);
+    return turnBit(bytes);
+  };
   const write = async <T>(label: string, effect: () => Promise<T>): Promise<T> => {
     const fault = draw(label);
-    if (fault === 'refused') throw new HoldfastError('unavailable', `${label}: refused`);
+    if (fault === 'refused') throw refuse(label);
     const result = await gate.step(owner, label, effect);
-    if (fault === 'reply-lost') throw new HoldfastError('unavailable', `${label}: no reply`);
-    return result;
+    if (fault === 'none') return result;
+    gate.strike('reply-lost', label);
+    throw new HoldfastError('unavailable', `${label}: no reply`);
   };
   const { state, control, hints, objects, reader } = ports;
   return {
@@ -41,8 +71,9 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: Draw
         for (const one of writes) {
           const label = `state.write ${one.item.key}`;
           const fault = draw(label);
-          if (fault === 'refused') throw new HoldfastError('unavailable', `${label}: refused`);
+          if (fault === 'refused') throw refuse(label);
           const [outcome] = await gate.step(owner, label, () => state.write(scope, [one]));
+          if (fault === 'reply-lost') gate.strike(fault, label);
           outcomes.push(fault === 'reply-lost' ? 'conflict' : outcome!);
         }
         return outcomes;
@@ -67,7 +98,9 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: Draw
       readProgress: (...args) => read('progress.read', () => control.readProgress(...args)),
       bear: async (birth) => {
         const outcome = await gate.step(owner, 'progress.bear', () => control.bear(birth));
-        return outcome === 'born' && draw('progress.bear') === 'reply-lost' ? 'exists' : outcome;
+        if (outcome !== 'born' || draw('progress.bear') !== 'reply-lost') return outcome;
+        gate.strike('reply-lost', 'progress.bear');
+        return 'exists';
       },
       commitProgress: (...args) => write('progress.commit', () => control.commitProgress(...args)),
       fenceProgress: (...args) => write('progress.fence', () => control.fenceProgress(...args)),
@@ -96,20 +129,31 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: Draw
       },
     },
     objects: {
-      create: (name, bytes) => write('object.create', () => objects.create(name, bytes)),
-      read: (name) => read('object.read', () => objects.read(name)),
-      readStart: (name, bytesMax) => read('object.start', () => objects.readStart(name, bytesMax)),
-      readRange: (...args) => read('object.range', () => objects.readRange(...args)),
+      create: (name, bytes) => write(`object.create ${name}`, () => objects.create(name, bytes)),
+      read: (name) => readBytes(`object.read ${name}`, () => objects.read(name)),
+      readStart: (name, bytesMax) =>
+        readBytes(`object.start ${name}`, () => objects.readStart(name, bytesMax)),
+      readRange: (...args) =>
+        readBytes(`object.range ${args[0]}`, () => objects.readRange(...args)),
       remove: async (names) => {
         for (const name of names) {
           await write(`object.remove ${name}`, () => objects.remove([name]));
         }
       },
-      list: (prefix) => objects.list(prefix),
+      list: async function* (prefix) {
+        const names = await read(`object.list ${prefix}`, () => all(objects.list(prefix)));
+        yield* names;
+      },
     },
     reader: {
       describe: () => read('stream.describe', () => reader.describe()),
-      listShards: () => read('stream.shards', () => reader.listShards()),
+      listShards: async () => {
+        const isStale = drawRead('stream.shards') === 'stale';
+        const shards = await read('stream.shards', () => reader.listShards());
+        if (!isStale) return shards;
+        gate.strike('stale', 'stream.shards');
+        return beforeLastReshard(shards);
+      },
       read: async function* (shardId, after) {
         for await (const page of reader.read(shardId, after)) {
           yield await read('shard.page', async () => page);
@@ -134,4 +178,25 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: Draw
       ]),
     ),
   };
+}
+
+async function all<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of list) items.push(item);
+  return items;
+}
+
+/** Somewhere in the middle, where nothing but a checksum notices. */
+function turnBit(bytes: Uint8Array): Uint8Array {
+  const turned = new Uint8Array(bytes);
+  turned[turned.length >>> 1]! ^= 1;
+  return turned;
+}
+
+/** The shards without those that came last: their parents look open still. */
+function beforeLastReshard(shards: readonly Shard[]): Shard[] {
+  const parents = new Set(shards.flatMap(({ parentIds }) => parentIds));
+  const isLast = ({ shardId, parentIds }: Shard): boolean =>
+    parentIds.length > 0 && !parents.has(shardId);
+  return shards.filter((shard) => !isLast(shard));
 }

@@ -23,7 +23,9 @@ const noVisits: OperatorCalls['visit'] = () =>
 export const openGate: Gate = {
   step: (_, __, effect) => effect(),
   drain: async () => undefined,
+  strike: () => undefined,
   trace: [],
+  strikes: new Map(),
 };
 
 /** What patrol and trigger make of a job that is let alone: every shard is read to its tip. */

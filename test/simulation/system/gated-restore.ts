@@ -62,6 +62,7 @@ function gateTable(
       for (const row of rows) {
         const label = `sink.${name}.remove ${row.key}`;
         const fault = draw(label);
+        if (fault !== 'none') gate.strike(fault, label);
         if (fault === 'refused') throw new HoldfastError('unavailable', `${label}: refused`);
         removed += await gate.step(owner, label, () => table.remove([row]));
         if (fault === 'reply-lost') throw new HoldfastError('unavailable', `${label}: no reply`);
