@@ -18,6 +18,7 @@ import { assertScheduleSpeed, findSchedule, type EmbeddedSchedule } from './sche
 import { seededRandom } from './seeded-random.ts';
 import { createServiceClients, type ServiceClients } from './service-clients.ts';
 import { createFunctionInvoker } from './step-functions/function-invoker.ts';
+import { pauseAtSpeed } from './step-functions/pause.ts';
 import { createStateMachines } from './step-functions/state-machines.ts';
 import { readAssetsManifest } from './template/assets-manifest.ts';
 import type { StackPlace } from './template/parameters.ts';
@@ -131,7 +132,7 @@ export async function startEmbeddedAws(options: EmbeddedAwsOptions): Promise<Emb
     ...location,
     random: random.fork('state machines'),
     nowMs,
-    speed: options.stateMachineSpeed ?? 1,
+    pause: pauseAtSpeed(options.stateMachineSpeed ?? 1),
     log,
     ...createFunctionInvoker(functions, chaos, random.fork('tasks')),
   });

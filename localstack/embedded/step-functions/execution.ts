@@ -3,7 +3,7 @@ import type { StateMachineDefinition } from './definition.ts';
 import { createExecutionHistory, type ExecutionHistory } from './execution-history.ts';
 import type { FlowHost, InvokeFunction } from './flow.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
-import { pause } from './pause.ts';
+import { pause, type Pause } from './pause.ts';
 import { runFlow } from './run-flow.ts';
 import { StateError } from './state-error.ts';
 
@@ -41,7 +41,8 @@ export interface ExecutionHost {
   readonly region: string;
   readonly invoke: InvokeFunction;
   readonly nowMs: () => number;
-  readonly speed: number;
+  /** Passes the time of Wait states and before a retry. */
+  readonly pause: Pause;
   readonly log: (line: string) => void;
 }
 

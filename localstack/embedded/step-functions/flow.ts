@@ -2,6 +2,7 @@ import type { InvocationResult } from '../lambda/invocation-result.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { ExecutionHistory, HistoryCursor } from './execution-history.ts';
 import type { JsonObject } from './json-value.ts';
+import type { Pause } from './pause.ts';
 
 /** Invokes a function by name, partial ARN or ARN; undefined if there is none. */
 export type InvokeFunction = (
@@ -16,8 +17,8 @@ export interface FlowHost {
   readonly history: ExecutionHistory;
   readonly random: SeededRandom;
   readonly nowMs: () => number;
-  /** How many times as fast as on AWS: by this number Wait states and the waits before a retry are divided. */
-  readonly speed: number;
+  /** Passes the time of Wait states and before a retry. */
+  readonly pause: Pause;
   /** `$$` without what belongs to a state. */
   readonly context: JsonObject;
 }

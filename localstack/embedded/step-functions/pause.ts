@@ -3,6 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A timer's limit, some 24 days: a longer one fires at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
+/** Lets time pass, ms; rejects with the signal's reason as soon as it is aborted. */
+export type Pause = (durationMs: number, signal: AbortSignal) => Promise<void>;
+
+/** Time that goes so many times as fast as it does. */
+export function pauseAtSpeed(speed: number): Pause {
+  if (!(speed > 0)) {
+    throw new Error(`state machines have the speed ${speed}, expected a number above 0`);
+  }
+  return (durationMs, signal) => pause(durationMs / speed, signal);
+}
+
 /** Waits; rejects with the signal's reason as soon as it is aborted. */
 export async function pause(durationMs: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();

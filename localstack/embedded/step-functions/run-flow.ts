@@ -3,7 +3,6 @@ import type { MapState, State, StateGraph, TaskState, WaitState } from './defini
 import type { Flow } from './flow.ts';
 import type { Scope } from './json-path.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json-value.ts';
-import { pause } from './pause.ts';
 import { findRule, RetryCounter } from './retry-rules.ts';
 import { runMap } from './run-map.ts';
 import { runTask } from './run-task.ts';
@@ -54,7 +53,7 @@ async function runState(state: State, rawInput: JsonValue, flow: Flow): Promise<
       if (delaySeconds === undefined) {
         return leave(state, handOver(state, rawInput, located(error, state, enteredId)), flow);
       }
-      await pause((delaySeconds * 1_000) / flow.host.speed, flow.signal);
+      await flow.host.pause(delaySeconds * 1_000, flow.signal);
     }
   }
 }
@@ -125,7 +124,7 @@ async function attempt(state: State, { rawInput, context, flow }: Attempt): Prom
       );
     }
     case 'Wait':
-      await pause(waitMs(state, scope, flow) / flow.host.speed, flow.signal);
+      await flow.host.pause(waitMs(state, scope, flow), flow.signal);
       return finish(scope.data);
     case 'Succeed':
       return finish(scope.data);

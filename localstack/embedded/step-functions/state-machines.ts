@@ -40,9 +40,6 @@ export interface StateMachinesHost extends ExecutionHost {
 }
 
 export function createStateMachines(host: StateMachinesHost): StateMachines {
-  if (!(host.speed > 0)) {
-    throw new Error(`state machines have the speed ${host.speed}, expected a number above 0`);
-  }
   const machines = new Map<string, StateMachine>();
   let isStopped = false;
   const arnOf = (resource: string): string =>

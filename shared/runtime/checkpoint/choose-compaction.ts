@@ -1,10 +1,17 @@
 import type { Manifest, SortedRun } from '../../core/manifest.ts';
 
-/** Segments are merged once there are so many: a restore reads them all, and a manifest names them all. */
-export const segmentsMax = 256;
+/** When segments are worth merging. */
+export interface MergeLimits {
+  /** Once there are so many: a restore reads them all, and a manifest names them all. */
+  readonly segmentsMax: number;
+  /** Or once they have so many bytes. */
+  readonly segmentBytesMax: number;
+}
 
-/** Or once they have so many bytes. */
-export const segmentBytesMax = 64 * 1024 * 1024;
+export const defaultMergeLimits: MergeLimits = {
+  segmentsMax: 256,
+  segmentBytesMax: 64 * 1024 * 1024,
+};
 
 /** `runs`: how many of the manifest's runs, the youngest, are merged with all of its segments. */
 export type CompactionChoice =
@@ -22,10 +29,10 @@ export type CompactionChoice =
  * the size. Each byte is therefore written O(log n) times, and the oldest run, where deleted keys take room, is rewritten
  * whenever as much as half of it has come.
  */
-export function chooseCompaction({
-  channels,
-  runs,
-}: Pick<Manifest, 'channels' | 'runs'>): CompactionChoice {
+export function chooseCompaction(
+  { channels, runs }: Pick<Manifest, 'channels' | 'runs'>,
+  { segmentsMax, segmentBytesMax }: MergeLimits = defaultMergeLimits,
+): CompactionChoice {
   const segments = channels.flatMap((cut) => cut.segments);
   const segmentBytes = segments.reduce((total, { bytes }) => total + bytes, 0);
   if (segments.length < segmentsMax && segmentBytes < segmentBytesMax) return { kind: 'none' };

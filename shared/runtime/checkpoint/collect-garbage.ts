@@ -14,6 +14,8 @@ export interface CollectionOptions {
   readonly graceMs: number;
   /** Deletes nothing and expires nothing, but says what it would delete. */
   readonly dryRun: boolean;
+  /** Only objects whose names begin so are looked at. @default all of the job */
+  readonly prefix?: string;
   /** @default none */
   readonly deadline?: Deadline;
   /** Names that are listed and judged at a time. @default 20,000 */
@@ -57,16 +59,17 @@ export async function collectGarbage(
   const expired: string[] = [];
   const report = { ...counts, expired };
   const namesMax = options.namesAtOnce ?? namesAtOnceDefault;
-  for await (const names of listSome(ports, namesMax)) {
+  const listing = ports.objects.list(options.prefix ?? jobPrefix(ports.job));
+  for await (const names of inGroups(listing, namesMax)) {
     if (!hasTimeFor(options.deadline ?? noDeadline, reserveMs)) return { ...report, isDone: false };
     await collectSome(ports, options, names, report);
   }
   return { ...report, isDone: true };
 }
 
-async function* listSome({ objects, job }: JobPorts, most: number): AsyncGenerator<string[]> {
+async function* inGroups(listing: AsyncIterable<string>, most: number): AsyncGenerator<string[]> {
   let names: string[] = [];
-  for await (const name of objects.list(jobPrefix(job))) {
+  for await (const name of listing) {
     names.push(name);
     if (names.length < most) continue;
     yield names;

@@ -5,10 +5,8 @@ import type { JobPorts } from '../job-ports.ts';
 import { savepointPrefix } from '../object-names.ts';
 import { readJob } from '../restore/hold.ts';
 import { changeRegistry, readRegistry } from './change-registry.ts';
+import { collectGarbage } from './collect-garbage.ts';
 import { readBase, readManifest } from './take-manifest.ts';
-
-/** Objects that are deleted together. */
-const objectsAtOnce = 500;
 
 /**
  * Deletes a savepoint, which nothing else ever does.
@@ -44,15 +42,9 @@ export async function deleteSavepoint(ports: JobPorts, label: string): Promise<v
     const complete = there.complete.filter(({ object }) => object !== found.object);
     return complete.length === there.complete.length ? undefined : { ...there, complete };
   });
-  // What is left where this ends here is garbage from now on, and collected.
-  let names: string[] = [];
-  for await (const name of ports.objects.list(prefix)) {
-    names.push(name);
-    if (names.length < objectsAtOnce) continue;
-    await ports.objects.remove(names);
-    names = [];
-  }
-  await ports.objects.remove(names);
+  // All of it that nothing needs is garbage from now on. A manifest that a generation was made from stays: it says where rows
+  // count (R10).
+  await collectGarbage(ports, { graceMs: Number.POSITIVE_INFINITY, dryRun: false, prefix });
 }
 
 /** Who else lists files of a savepoint. */

@@ -11,8 +11,9 @@ import type { JobPorts } from '../job-ports.ts';
 import { baseName, cutName, jobPrefix, manifestName, parseObjectName } from '../object-names.ts';
 import { readReservation } from '../restore/reservation.ts';
 import type { GarbageFacts } from './classify-objects.ts';
+import { readRegistry } from './change-registry.ts';
 import { findBase, findManifest, pendingManifestName } from './find-manifest.ts';
-import { createFindNeeded } from './needed-segments.ts';
+import { createFindNeeded, type MadeGeneration } from './needed-segments.ts';
 import { findPlan } from './plan-compaction.ts';
 
 /** Requests at once. */
@@ -28,7 +29,8 @@ export interface RootFacts extends Omit<GarbageFacts, 'committedAt' | 'isSpillPa
  * Reads what is registered, and what that names. To be called with what was listed before: what was put since then is not
  * touched, and what was registered before it was listed is seen here.
  *
- * @throws HoldfastError `corrupt` where a manifest or a base that counts is missing: nothing must be deleted then
+ * @throws HoldfastError `corrupt` where a manifest or a base that counts is missing, `conflict` where it may have gone by
+ *   another collection since the registry was read: nothing must be deleted then
  */
 export async function gatherRoots(
   ports: JobPorts,
@@ -46,6 +48,7 @@ export async function gatherRoots(
   const flipped = new Set(timeline.map(({ generation }) => generation));
   const restores = await readOrigins(
     ports,
+    registry,
     reservations.filter(({ generation }) => flipped.has(generation)),
   );
   const current = registry.base === undefined ? undefined : bases.get(registry.base.object);
@@ -82,15 +85,17 @@ async function readReservations(ports: JobPorts, present: number): Promise<Reser
 
 async function readOrigins(
   ports: JobPorts,
+  registry: Registry,
   reservations: readonly Reservation[],
-): Promise<{ generation: number; manifest: Manifest }[]> {
+): Promise<MadeGeneration[]> {
   const read = await inParallel(
     reservations,
     requestsMax,
-    async ({ generation, manifest: name }) => {
+    async ({ generation, manifest: name, left }) => {
       // A clone begins with a manifest of another job, whose objects are that job's business.
       if (!name.startsWith(jobPrefix(ports.job))) return [];
-      return [{ generation, manifest: await mustFind(ports, name) }];
+      const manifest = await mustFind(ports, name, registry);
+      return [{ generation, manifest, areTablesLost: left === 'all' }];
     },
   );
   return read.flat();
@@ -124,14 +129,15 @@ async function readPlans(
 
 async function readManifests(
   ports: JobPorts,
-  { complete, pins, pending }: Registry,
+  registry: Registry,
   undo: string | undefined,
 ): Promise<{ manifests: ReadonlyMap<string, Manifest>; isUnclear: boolean }> {
+  const { complete, pins, pending } = registry;
   const manifests = new Map<string, Manifest>();
   const names = new Set(complete.map(({ object }) => object));
   if (undo !== undefined) names.add(undo);
   await inParallel([...names], requestsMax, async (name) => {
-    manifests.set(name, await mustFind(ports, name));
+    manifests.set(name, await mustFind(ports, name, registry));
   });
   let isUnclear = false;
   for (const work of pending) {
@@ -194,10 +200,14 @@ async function readProgress(
   return new Map(read.flat());
 }
 
-async function mustFind(ports: JobPorts, name: string): Promise<Manifest> {
+async function mustFind(ports: JobPorts, name: string, registry: Registry): Promise<Manifest> {
   const manifest = await findManifest(ports, name);
   if (manifest !== undefined) return manifest;
-  throw lost('manifest', name);
+  if ((await readRegistry(ports)).version === registry.version) throw lost('manifest', name);
+  throw new HoldfastError(
+    'conflict',
+    `manifest ${name} has gone while garbage of job ${ports.job} was being looked for: another collection is at work; nothing is collected now`,
+  );
 }
 
 function lost(what: string, name: string): HoldfastError {

@@ -20,8 +20,8 @@ export interface MergeOptions {
 }
 
 /**
- * Merges sources of one operator into one sequence in the order of keys (C6). Holds one block of each source, and what was read
- * along with it.
+ * Merges sources of one operator into one sequence in the order of keys (C6). Holds what is still to come of one block of each
+ * source, and what was read along with it.
  */
 export async function* mergeFiles(
   objects: ObjectStore,
@@ -54,8 +54,8 @@ export async function* mergeFiles(
 /** A place in a source. */
 interface Cursor {
   readonly blocks: AsyncGenerator<RunEntry[]>;
-  block: readonly RunEntry[];
-  at: number;
+  /** What is to come of the block, backwards: what has been merged is let go. */
+  rest: RunEntry[];
   /** Undefined at the end. */
   entry: RunEntry | undefined;
 }
@@ -67,23 +67,21 @@ function isOpen(cursor: Cursor): cursor is OpenCursor {
 }
 
 async function openCursor(blocks: AsyncGenerator<RunEntry[]>): Promise<Cursor> {
-  const cursor: Cursor = { blocks, block: [], at: -1, entry: undefined };
+  const cursor: Cursor = { blocks, rest: [], entry: undefined };
   await advance(cursor);
   return cursor;
 }
 
 async function advance(cursor: Cursor): Promise<void> {
-  cursor.at += 1;
-  while (cursor.at >= cursor.block.length) {
+  while (cursor.rest.length === 0) {
     const next = await cursor.blocks.next();
     if (next.done === true) {
       cursor.entry = undefined;
       return;
     }
-    cursor.block = next.value;
-    cursor.at = 0;
+    cursor.rest = next.value.reverse();
   }
-  cursor.entry = cursor.block[cursor.at];
+  cursor.entry = cursor.rest.pop();
 }
 
 function insert(cursors: OpenCursor[], cursor: OpenCursor): void {

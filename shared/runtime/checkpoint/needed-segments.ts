@@ -19,10 +19,18 @@ export interface RecoveryPoints {
   readonly present: number;
   /** Manifests from which the job can be restored, now or once they are complete. */
   readonly manifests: readonly Manifest[];
-  /** The generations that restores have made, each with the manifest that it began with. */
-  readonly restores: readonly { readonly generation: number; readonly manifest: Manifest }[];
+  readonly restores: readonly MadeGeneration[];
   /** The number of the last segment of a channel of this generation that the next manifest does not list. */
   readonly compacted: (channel: string) => number;
+}
+
+/** A generation that a restore has made. */
+export interface MadeGeneration {
+  readonly generation: number;
+  /** What it began with. */
+  readonly manifest: Manifest;
+  /** The tables were lost: all that was published before is under its number, or gone (R11). */
+  readonly areTablesLost: boolean;
 }
 
 /** The segments of a channel that have to stay, whether a manifest lists them or not. */
@@ -36,9 +44,9 @@ export function createFindNeeded(points: RecoveryPoints): FindNeeded {
   const originOf = (generation: number): Manifest | undefined =>
     restores.find((restore) => restore.generation === generation)?.manifest;
   const leaving = manifests.map((manifest) => wayTo(manifest, originOf));
-  const left = restores.map(({ generation, manifest }) => ({
+  const left = restores.map(({ generation, manifest, areTablesLost }) => ({
     generation,
-    way: wayTo(manifest, originOf),
+    way: areTablesLost ? new Map<number, never>() : wayTo(manifest, originOf),
   }));
   const beginning = originOf(present);
   const underWay: Way = new Map([

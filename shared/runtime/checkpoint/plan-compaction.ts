@@ -45,7 +45,7 @@ export interface MergeLimits {
 
 const defaultLimits: MergeLimits = {
   sourcesMax: 256,
-  memoryBytesMax: 64 * 1024 * 1024,
+  memoryBytesMax: 32 * 1024 * 1024,
   fileBytes: 16 * 1024 * 1024,
 };
 

@@ -13,6 +13,7 @@ import { completionName } from '../object-names.ts';
 import { endStaleHold } from '../restore/end-stale-hold.ts';
 import { backUpManifest } from './back-up-manifest.ts';
 import { readRegistry } from './change-registry.ts';
+import type { MergeLimits } from './choose-compaction.ts';
 import { collectGarbage } from './collect-garbage.ts';
 import { compactJob, isMergeDue } from './compact-job.ts';
 import { patrolChannels, type PatrolPorts } from './patrol-channels.ts';
@@ -34,6 +35,8 @@ export interface CoordinatorPorts extends PatrolPorts {
   readonly metrics: CheckpointMetrics;
   /** Takes a second copy of each manifest. @default none */
   readonly backup?: ObjectStore;
+  /** When segments are merged. @default defaultMergeLimits */
+  readonly mergeLimits?: MergeLimits;
 }
 
 /** What a tick has done. */
@@ -213,7 +216,7 @@ async function keepUp(
   const { job } = facts;
   if (job === undefined || !job.isRunning || job.isHeld) return;
   await secureManifests(ports, registry.complete.slice(-1));
-  const merge = await isMergeDue(ports, registry, job.generation);
+  const merge = await isMergeDue(ports, registry, job.generation, ports.mergeLimits);
   const { actions } = coordinate(settings, { ...facts, isMergeDue: merge }, ports.system.now());
   for (const action of actions) {
     try {
@@ -233,7 +236,7 @@ async function keepUpOne(
   deadline: Deadline,
 ): Promise<void> {
   if (action.kind === 'compact') {
-    await compactJob(ports, action.work, deadline);
+    await compactJob(ports, action.work, deadline, ports.mergeLimits);
   } else if (action.kind === 'collect') {
     const options = { graceMs: collectionGraceMs, dryRun: false, deadline };
     const { isDone, expired, deleted } = await collectGarbage(ports, options);

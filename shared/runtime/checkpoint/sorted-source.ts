@@ -80,12 +80,13 @@ export async function* readBlocks(
     for (const [at, block] of blocks.entries()) {
       if (!isBehind([block.firstGroup, block.lastGroup])) {
         if (!isLoaded(loaded, block)) loaded = await load(objects, file, blocks.slice(at));
-        const begin = block.offset - loaded.offset;
-        const bytes = loaded.bytes.subarray(begin, begin + block.bytes);
-        const entries = decode(file, bytes, block);
-        yield after === undefined
-          ? entries
-          : entries.filter(({ item }) => compareKeys(item, after) > 0);
+        const entries = decode(file, loaded, block).filter(
+          ({ item }) => after === undefined || compareKeys(item, after) > 0,
+        );
+        // A source may wait here until the end of the merge: what is of no more use is let go.
+        const next = blocks[at + 1];
+        if (next === undefined || !isLoaded(loaded, next)) loaded = nothingLoaded;
+        yield entries;
       }
       passed(block.bytes);
     }
@@ -96,6 +97,8 @@ interface Loaded {
   readonly offset: number;
   readonly bytes: Uint8Array;
 }
+
+const nothingLoaded: Loaded = { offset: 0, bytes: new Uint8Array() };
 
 function isLoaded({ offset, bytes }: Loaded, block: BlockIndexEntry): boolean {
   return offset <= block.offset && block.offset + block.bytes <= offset + bytes.length;
@@ -134,7 +137,9 @@ function openAt(file: SourceFile, start: Uint8Array): OpenedSource {
   return { blocks: opened.blocks, entries: opened.header.entries };
 }
 
-function decode(file: SourceFile, bytes: Uint8Array, block: BlockIndexEntry): RunEntry[] {
+function decode(file: SourceFile, loaded: Loaded, block: BlockIndexEntry): RunEntry[] {
+  const begin = block.offset - loaded.offset;
+  const bytes = loaded.bytes.subarray(begin, begin + block.bytes);
   if (file.segmentOf === undefined) return decodeRunBlock(bytes, block, file.name);
   const { generation } = file.segmentOf;
   return decodeSegmentBlock(bytes, block, file.name).map((item) => ({ generation, item }));

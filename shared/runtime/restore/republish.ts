@@ -31,6 +31,8 @@ export interface Stretch {
   readonly progress: Progress;
   /** Rows past this, up to and with the position of `progress`. */
   readonly after: Position | undefined;
+  /** Whether it ends at the first segment that is not in the bucket. */
+  readonly isAsFarAsKept: boolean;
 }
 
 /**
@@ -51,24 +53,30 @@ export async function findStretches(
       if (progress.position === undefined || progress.head === undefined) continue;
       const taken = isTaken(generation, channelId(channel));
       if (taken === undefined || !isPast(progress.position, taken.after)) continue;
-      stretches.push({ channel, progress, after: taken.after });
+      stretches.push({ channel, progress, ...taken });
     }
   }
   return stretches;
 }
 
-/** Says past which position rows of a channel in a generation may be gone; undefined for none. */
+/** Says which rows of a channel in a generation may be gone; undefined for none. */
 type Taken = (
   generation: number,
   channel: string,
-) => { readonly after: Position | undefined } | undefined;
+) => Pick<Stretch, 'after' | 'isAsFarAsKept'> | undefined;
+
+/**
+ * R11: with the tables every row is gone, those of before the oldest manifest, too, whose segments nothing keeps. What other
+ * restores have taken is all there (R2).
+ */
+const everythingKept = { after: undefined, isAsFarAsKept: true };
 
 async function findTakenByAll(
   ports: Pick<JobPorts, 'objects' | 'job'>,
   { left }: Pick<Reservation, 'left'>,
   known: Map<number, Taken>,
 ): Promise<Taken> {
-  if (left === 'all') return () => ({ after: undefined });
+  if (left === 'all') return () => everythingKept;
   const all: Taken[] = [];
   for (const generation of left) {
     const taken = known.get(generation) ?? (await findTakenBy(ports, generation, known));
@@ -88,18 +96,19 @@ async function findTakenBy(
   const made = await readReservation(ports, generation);
   const broughtBack = await findTakenByAll(ports, { left: made?.left ?? [] }, known);
   return (one, channel) => {
-    if (!way.has(one)) return { after: undefined };
     const ends = way.get(one);
-    // A channel that is not among them had finished before.
-    const uncounted = ends?.has(channel) === true ? { after: ends.get(channel) } : undefined;
+    // A channel that is not among the ends had finished before them.
+    const isUncounted = !way.has(one) || ends?.has(channel) === true;
+    const uncounted = isUncounted ? { after: ends?.get(channel), isAsFarAsKept: false } : undefined;
     return earlier(uncounted, broughtBack(one, channel));
   };
 }
 
 function earlier(a: ReturnType<Taken>, b: ReturnType<Taken>): ReturnType<Taken> {
   if (a === undefined || b === undefined) return a ?? b;
-  if (a.after === undefined || b.after === undefined) return { after: undefined };
-  return comparePositions(a.after, b.after) <= 0 ? a : b;
+  const isAsFarAsKept = a.isAsFarAsKept || b.isAsFarAsKept;
+  if (a.after === undefined || b.after === undefined) return { after: undefined, isAsFarAsKept };
+  return { after: comparePositions(a.after, b.after) <= 0 ? a.after : b.after, isAsFarAsKept };
 }
 
 type Ends = ReadonlyMap<string, Position | undefined> | undefined;
@@ -126,7 +135,7 @@ const reserveMs = 20_000;
 export async function republishStretch(
   ports: JobPorts & { readonly sinks: readonly SweptSink[] },
   generation: number,
-  { channel, progress, after }: Stretch,
+  { channel, progress, after, isAsFarAsKept }: Stretch,
   deadline: Deadline,
   from: SegmentReference | undefined = progress.head,
 ): Promise<SegmentReference | undefined> {
@@ -140,6 +149,11 @@ export async function republishStretch(
     const name = segmentName(ports.job, progress.generation, id, reference);
     const bytes = await ports.objects.read(name);
     if (bytes === undefined) {
+      if (isAsFarAsKept) {
+        const fields = { channel: id, segment: name };
+        ports.telemetry.log('warn', 'older outputs are not kept, and stay lost', fields);
+        return undefined;
+      }
       throw new HoldfastError(
         'invalid',
         `segment ${name} is needed to bring back the outputs of channel ${id} after ${after?.sequence ?? 'its start'}, but is not in the bucket`,
@@ -148,7 +162,7 @@ export async function republishStretch(
     const { header, items } = decodeSegment(bytes, name);
     const rows = new Map<string, SinkRow[]>();
     for (const item of items) {
-      for (const emission of await readEmissions(ports, item)) {
+      for (const emission of await readEmissions(ports, item, isAsFarAsKept)) {
         const { position } = emission;
         if (!isPast(position, after) || isPast(position, progress.position)) continue;
         const row = { emission, key: item.key, id: nameOutput(channel, progress, item, emission) };
@@ -168,10 +182,16 @@ export async function republishStretch(
   return undefined;
 }
 
-async function readEmissions({ objects }: JobPorts, item: StoredItem): Promise<Emission[]> {
+async function readEmissions(
+  { objects }: JobPorts,
+  item: StoredItem,
+  isAsFarAsKept: boolean,
+): Promise<Emission[]> {
   const emissions = item.emissions === undefined ? [] : unpackEmissions(item.emissions);
   for (const { name } of item.spills) {
     const bytes = await objects.read(name);
+    // A collection that died may have left the segment alone.
+    if (bytes === undefined && isAsFarAsKept) continue;
     if (bytes === undefined) {
       throw new HoldfastError(
         'corrupt',

@@ -48,11 +48,21 @@ export async function recreateJob(
   await createHeldJob(ports, { id: holdId, owner: order.restore }, known);
 }
 
-/** C7: the manifest and its files stay while the restore reads them. */
+/**
+ * C7: the manifest and its files stay while the restore reads them.
+ *
+ * @throws HoldfastError `conflict` where the manifest is no more among the complete ones: its files may be going already
+ */
 export async function pinManifest(ports: RestorePorts, order: RestoreOrder): Promise<void> {
   const sinceMs = ports.system.now();
   await changeRegistry(ports, (there) => {
     if (there.pins.some(({ id }) => id === order.restore)) return undefined;
+    if (!there.complete.some(({ object }) => object === order.manifest)) {
+      throw new HoldfastError(
+        'conflict',
+        `manifest ${order.manifest} of job ${ports.job} is not kept any more, and its files go; take one of: holdfast checkpoint list`,
+      );
+    }
     const pin = {
       object: order.manifest,
       id: order.restore,

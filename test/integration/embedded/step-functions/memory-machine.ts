@@ -4,6 +4,7 @@ import type { InvocationResult } from '../../../../localstack/embedded/lambda/in
 import { seededRandom } from '../../../../localstack/embedded/seeded-random.ts';
 import type { Execution } from '../../../../localstack/embedded/step-functions/execution.ts';
 import type { JsonValue } from '../../../../localstack/embedded/step-functions/json-value.ts';
+import { pauseAtSpeed } from '../../../../localstack/embedded/step-functions/pause.ts';
 import {
   createStateMachines,
   type StateMachine,
@@ -32,7 +33,7 @@ export function createMachine(
     accountId: '000000000000',
     random: seededRandom(1),
     nowMs: options.nowMs ?? (() => startOfTime),
-    speed: options.speed ?? 1_000_000,
+    pause: pauseAtSpeed(options.speed ?? 1_000_000),
     log: () => undefined,
     hasFunction: (name) => Object.hasOwn(functions, nameOf(name)),
     invoke(name, payload) {

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Manifest } from '../../../../shared/core/manifest.ts';
 import {
   chooseCompaction,
-  segmentBytesMax,
-  segmentsMax,
+  defaultMergeLimits,
 } from '../../../../shared/runtime/checkpoint/choose-compaction.ts';
+
+const { segmentsMax, segmentBytesMax } = defaultMergeLimits;
 
 type Content = Pick<Manifest, 'channels' | 'runs'>;
 

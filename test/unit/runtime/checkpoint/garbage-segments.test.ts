@@ -18,6 +18,11 @@ const at = (generation: number, head: number): Manifest =>
     ],
   }) as unknown as Manifest;
 
+/** A restore that has made a generation from such a manifest. */
+const made = (generation: number, manifest: Manifest, areTablesLost = false) => ({
+  ...{ generation, manifest, areTablesLost },
+});
+
 const needed = (
   points: Partial<RecoveryPoints> & Pick<RecoveryPoints, 'present'>,
   generation: number,
@@ -49,14 +54,14 @@ describe('the segments that have to stay though nothing lists them', () => {
   });
 
   it('are all of a generation, where there is a point in one before it', () => {
-    const restores = [{ generation: 2, manifest: at(1, 10) }];
+    const restores = [made(2, at(1, 10))];
     const points = { present: 2, manifests: [at(1, 10), at(2, 40)], restores };
     expect(isNeeded(points, 2, 1)).toBe(true);
     expect(isNeeded({ ...points, manifests: [at(2, 40)] }, 2, 40)).toBe(false);
   });
 
   it('are those between the cut of a restore and the undo point that it left', () => {
-    const restores = [{ generation: 2, manifest: at(1, 10) }];
+    const restores = [made(2, at(1, 10))];
     const points = { present: 2, manifests: [at(1, 25)], restores };
     expect([10, 11, 25, 26].map((number) => isNeeded(points, 1, number))).toEqual([
       ...[false, true, true, false],
@@ -65,14 +70,19 @@ describe('the segments that have to stay though nothing lists them', () => {
   });
 
   it('are those on the way of an undone generation, in the generations before it too', () => {
-    const restores = [
-      { generation: 2, manifest: at(1, 20) },
-      { generation: 3, manifest: at(1, 10) },
-    ];
+    const restores = [made(2, at(1, 20)), made(3, at(1, 10))];
     const points = { present: 3, manifests: [at(2, 7)], restores };
     expect([10, 11, 20, 21].map((number) => isNeeded(points, 1, number))).toEqual([
       ...[false, true, true, false],
     ]);
     expect([1, 7, 8].map((number) => isNeeded(points, 2, number))).toEqual([true, true, false]);
+  });
+
+  it('are all before a point from before tables were lost: what was published is under a later number', () => {
+    const points = { present: 2, manifests: [at(1, 10), at(2, 7)] };
+    const lost = { ...points, restores: [made(2, at(1, 20), true)] };
+    expect([1, 10, 11].map((number) => isNeeded(lost, 1, number))).toEqual([true, true, true]);
+    const back = { ...points, restores: [made(2, at(1, 20))] };
+    expect(isNeeded(back, 1, 10)).toBe(false);
   });
 });

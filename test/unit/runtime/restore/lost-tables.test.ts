@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { restoreJob } from '../../../../shared/runtime/restore/restore-job.ts';
 import { firstShard, jobName } from '../job-fixture.ts';
+import { Death, makeMortal } from './mortal-ports.ts';
+import { orderOf } from './sleeping-ports.ts';
 import { half, put, straight, visible } from './two-halves.ts';
 
 describe('a job whose tables are lost', () => {
@@ -18,4 +21,29 @@ describe('a job whose tables are lost', () => {
     await deliver(firstShard);
     expect(visible(job)).toEqual(await straight(60));
   });
+
+  it('stays closed where its restore dies, after whichever call, and goes on with the next one', async () => {
+    const expected = await straight(40);
+    let deaths = 0;
+    for (let diesAt = 1; ; diesAt += 1) {
+      const { job, ports, object, deliver } = await half((one) => one.checkpoint());
+      const order = { ...orderOf(object), areTablesLost: true };
+      job.loseTables();
+      const mortal = makeMortal(ports, diesAt, 'after');
+      const first = await restoreJob(mortal.ports, order).catch((thrown: unknown) => thrown);
+      if (!(first instanceof Death)) break;
+      deaths += 1;
+      const item = await job.control.readJob(jobName);
+      const isClosed = item === undefined || item.hold !== undefined;
+      const outcome = await deliver(firstShard);
+      if (isClosed) expect(outcome, `died at call ${diesAt}`).toMatchObject({ kind: 'handBack' });
+      const report = await restoreJob(ports, order);
+      expect(report, `died at call ${diesAt}`).toMatchObject({ generation: 2 });
+      await deliver(firstShard);
+      expect(visible(job), `died at call ${diesAt}`).toEqual(expected);
+      const after = await job.control.readJob(jobName);
+      expect(after).toMatchObject({ generation: 2, hold: undefined });
+    }
+    expect(deaths).toBeGreaterThan(50);
+  }, 180_000);
 });
