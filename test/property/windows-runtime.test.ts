@@ -4,8 +4,12 @@ import { seededRandom } from '../../shared/core/random.ts';
 import { createEnvironment, invoke } from '../simulation/data-path/deployment.ts';
 import { createGate, type StepOwner } from '../simulation/engine/gate.ts';
 import type { WriteFault } from '../simulation/engine/gated-ports.ts';
-import { drawWindowPlan, type WindowKind, type WindowPlan } from '../simulation/windows/window-plan.ts';
-import { runWindows } from '../simulation/windows/windows-run.ts';
+import {
+  drawWindowPlan,
+  windowKinds,
+  type WindowKind,
+  type WindowPlan,
+} from '../simulation/windows/window-plan.ts';
 import {
   createWindowsWorld,
   deliverStraight,
@@ -13,30 +17,7 @@ import {
   type WindowsWorld,
 } from '../simulation/windows/windows-world.ts';
 
-const kinds = ['tumbling', 'sliding', 'session'] as const;
-const runs = Number(process.env['HOLDFAST_WINDOW_RUNS'] ?? 60);
-const first = Number(process.env['HOLDFAST_WINDOW_FROM'] ?? 1);
-
-describe.each(kinds)('%s windows', (kind) => {
-  it(`tell the same however they are delivered and sharded, for ${runs} seeds`, async () => {
-    const totals = { kills: 0, lostReplies: 0, splits: 0, merges: 0, rows: 0, lateRows: 0 };
-    for (let seed = first; seed < first + runs; seed += 1) {
-      const result = await runWindows(kind, String(seed));
-      if (result.findings.length > 0) {
-        expect.fail(`seed ${seed}:\n${result.findings.slice(0, 5).join('\n')}`);
-      }
-      for (const name of Object.keys(totals) as (keyof typeof totals)[])
-        totals[name] += result[name];
-    }
-    // A run in which nothing happened would prove nothing.
-    expect(totals.kills).toBeGreaterThan(runs / 2);
-    expect(totals.lostReplies).toBeGreaterThan(runs / 4);
-    expect(totals.splits).toBeGreaterThan(runs / 3);
-    expect(totals.merges).toBeGreaterThan(runs / 10);
-    expect(totals.rows).toBeGreaterThan(runs * 5);
-    expect(totals.lateRows).toBeGreaterThan(runs / 10);
-  }, 300_000);
-
+describe.each(windowKinds)('%s windows', (kind) => {
   it('tell the same wherever the first invocations of a shard die', async () => {
     const plan = drawEventfulPlan(kind);
     const expected = await tellStraight(plan);

@@ -1,11 +1,18 @@
+import { describeThrown, isHoldfastError } from '../../../shared/core/errors.ts';
 import type { RandomSource } from '../../../shared/core/random.ts';
 import type { BatchOutcome } from '../../../shared/runtime/process-batch.ts';
 import { createEnvironment, invoke, type Deployment, type Environment } from './deployment.ts';
 import { chance, createGate, pick, type StepOwner } from '../engine/gate.ts';
+import type { ReadFault, WriteFault } from '../engine/gated-ports.ts';
+import { createFindingMarks } from '../finding-marks.ts';
+import type { SimulationRun } from '../simulation-run.ts';
 
 /** How badly the records of a deployment are delivered. */
 export interface DeliveryPlan {
   readonly killProbability: number;
+  /** The kind of call at which alone invocations are killed, far more often then. @default any */
+  readonly focus?: string;
+  /** Of a read or a write that goes wrong. */
   readonly faultProbability: number;
   readonly zombieProbability: number;
   /** Of an invocation whose time is short. */
@@ -15,14 +22,10 @@ export interface DeliveryPlan {
   readonly flavours: readonly string[];
 }
 
-export interface Delivery {
+export interface Delivery extends Omit<SimulationRun, 'findings'> {
   /** False where the records are not all processed, though there was time. */
   readonly isDone: boolean;
-  readonly trace: readonly string[];
-  readonly kills: number;
-  readonly refusals: number;
-  readonly lostReplies: number;
-  readonly invocations: number;
+  readonly events: ReadonlyMap<string, number>;
 }
 
 /** One shard as the event source mapping sees it. */
@@ -62,7 +65,8 @@ export async function deliverRandomly(
   const pollers = new Map<string, Poller>();
   const running = new Set<Invocation>();
   let environments = plan.flavours.map((flavour, i) => createEnvironment(`e${i}`, flavour));
-  const totals = { kills: 0, refusals: 0, lostReplies: 0, invocations: 0 };
+  const marks = createFindingMarks(gate, findings);
+  const totals = { kills: 0, invocations: 0 };
 
   const pollerOf = (shardId: string): Poller => {
     let poller = pollers.get(shardId);
@@ -113,15 +117,14 @@ export async function deliverRandomly(
         clockCheckSteps: 1,
         cacheBytesMax: chance(random, 0.2) ? 0 : 1_000_000,
       },
-      draw: () => {
-        if (!chance(random, plan.faultProbability)) return 'none';
-        const fault = chance(random, 0.5) ? 'refused' : 'reply-lost';
-        totals[fault === 'refused' ? 'refusals' : 'lostReplies'] += 1;
-        return fault;
-      },
+      draw: Object.assign(() => drawWriteFault(plan, random), {
+        ofRead: (label: string) => drawReadFault(label, plan, random),
+      }),
       remainingMs: () => (looks-- > 0 ? 60_000 : 0),
     }).then(finish, (error: unknown) => {
-      findings.push(`${owner.name} threw ${String(error)}`);
+      // A checksum has noticed; what is stored is sound, and the batch comes again.
+      const isTurnedBit = isHoldfastError(error, 'corrupt') && wasCorrupted(gate.strikes);
+      if (!isTurnedBit) findings.push(`${owner.name} threw ${String(error)}`);
       finish(undefined);
     });
   };
@@ -150,15 +153,17 @@ export async function deliverRandomly(
   };
 
   maybeStart(1);
-  await gate.drain(
+  const isOver = gate.drain(
     (labels) => {
+      marks.note();
       maybeStart(0.5);
       // DynamoDB collects what has expired; long after the last record nothing of this run must have.
       if (chance(random, 0.02)) {
         deployment.state.collectExpired(deployment.system.now() / 1000 + lateSeconds);
       }
       const index = pick(random, labels.length);
-      const mayKill = totals.kills < killsMax && chance(random, plan.killProbability);
+      const probability = killProbabilityAt(labels[index]!, plan);
+      const mayKill = totals.kills < killsMax && chance(random, probability);
       if (!mayKill) return { index, choice: 'proceed' };
       totals.kills += 1;
       bury(labels[index]!.split(' ')[0]!);
@@ -170,5 +175,48 @@ export async function deliverRandomly(
       return unfinished().length > 0;
     },
   );
-  return { isDone: unfinished().length === 0, trace: gate.trace, ...totals };
+  await isOver.catch((thrown: unknown) => findings.push(firstLine(describeThrown(thrown))));
+  marks.note();
+  const { trace, strikes } = gate;
+  const events = new Map([['invocations', totals.invocations]]);
+  return { isDone: unfinished().length === 0, trace, strikes, events };
+}
+
+/** The calls at which deaths matter most; the rarest of them twice. */
+const focuses = [
+  ...['state.write', 'sink.', 'object.create', 'object.start', 'progress.commit', 'progress.bear'],
+  ...['hint.insert', 'hint.find', 'suspicion.write'],
+  ...['hint.remove', 'hint.remove', 'state.expire', 'state.expire'],
+];
+const focusProbability = 0.3;
+
+/** Where invocations are killed: in half of all runs anywhere, else at one kind of call. */
+export function drawFocus(random: RandomSource): Pick<DeliveryPlan, 'focus'> {
+  return chance(random, 0.5) ? { focus: focuses[pick(random, focuses.length)]! } : {};
+}
+
+function killProbabilityAt(label: string, { killProbability, focus }: DeliveryPlan): number {
+  if (focus === undefined || killProbability === 0) return killProbability;
+  return label.includes(` ${focus}`) ? focusProbability : 0;
+}
+
+function drawWriteFault(plan: DeliveryPlan, random: RandomSource): WriteFault {
+  if (!chance(random, plan.faultProbability)) return 'none';
+  return chance(random, 0.5) ? 'refused' : 'reply-lost';
+}
+
+function drawReadFault(label: string, plan: DeliveryPlan, random: RandomSource): ReadFault {
+  if (!chance(random, plan.faultProbability)) return 'none';
+  const isRefused = chance(random, 0.5);
+  if (label.startsWith('object.') && !isRefused) return 'corrupted';
+  if (label === 'stream.shards' && !isRefused) return 'stale';
+  return 'refused';
+}
+
+function wasCorrupted(strikes: ReadonlyMap<string, number>): boolean {
+  return [...strikes.keys()].some((pair) => pair.startsWith('corrupted '));
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0]!;
 }

@@ -213,10 +213,19 @@ export function auditState(
   if (last?.shardId === shard.shardId && isPast(last.position, item.position)) {
     return [`${where}: the item of ${key} is behind progress`];
   }
+  const lost = auditPurse(world.operator, where, item);
   const actual = historyOf(world, item);
   const expected = expectAt(world, shard, key, item.position).history;
-  if (actual === expected) return [];
+  if (actual === expected) return lost;
   return [`${where}: the item of ${key} is ${actual}, expected ${expected}`];
+}
+
+/** No money comes from nowhere, and none is lost. */
+export function auditPurse(operator: Operator, where: string, item: StoredItem): string[] {
+  if (item.states === undefined) return [];
+  const pockets = decodeStates(operator, item.states, item.key)[2] as ReadonlyMap<string, number>;
+  const sum = [...(pockets ?? [])].reduce((total, [, amount]) => total + amount, 0);
+  return sum === 0 ? [] : [`${where}: the purse of ${item.key} holds ${sum}, expected 0`];
 }
 
 /** A key that is ahead tells what it is at its own position, and carries every emission past the cut (P3). */
@@ -302,12 +311,15 @@ function summarize(chapters: readonly Chapter[]): ExpectedKey {
   };
 }
 
-function historyOf(world: Auditable, item: StoredItem): string | undefined {
+export function historyOf(
+  world: Pick<Auditable, 'operator'>,
+  item: StoredItem,
+): string | undefined {
   const history = rawHistoryOf(world, item);
   return history === undefined ? undefined : withoutFlavour(history);
 }
 
-function rawHistoryOf(world: Auditable, item: StoredItem): string | undefined {
+function rawHistoryOf(world: Pick<Auditable, 'operator'>, item: StoredItem): string | undefined {
   if (item.states === undefined) return undefined;
   return decodeStates(world.operator, item.states, item.key)[0] as string | undefined;
 }

@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import { defineOperator } from '../../../shared/operator/operator.ts';
 import { appendSink, upsertSink } from '../../../shared/operator/sink.ts';
-import { listState, valueState } from '../../../shared/operator/state.ts';
+import { listState, mapState, valueState } from '../../../shared/operator/state.ts';
 
 /*
  * An operator for which everything matters: its state is the order of its input and of its timers, some events delete it,
- * every callback appends a row that tells the whole history since the last deletion and replaces a view row.
+ * every callback appends a row that tells the whole history since the last deletion and replaces a view row. Each event moves
+ * money within its account's purse, in which there is never more than nothing in all.
  */
 
 const entrySchema = z.object({
@@ -51,8 +52,18 @@ export interface Moods {
   throwsNow(entry: Entry): boolean;
   /** Capital letters that go into the history, or none. */
   readonly flavour: string;
+  /** Schema version of the history. @default 1 */
+  readonly version?: number;
   /** Entries of which this code tells nobody: their state changes, and no row comes of it. @default of all it tells */
   readonly isQuiet?: (entry: Entry) => boolean;
+}
+
+/** What an event moves from one pocket to another. */
+function transfer(id: number): readonly (readonly [pocket: string, amount: number])[] {
+  return [
+    [`pocket ${id % 3}`, -id],
+    [`pocket ${(id + 1) % 3}`, id],
+  ];
 }
 
 /** A history without the flavours of the environments that made it. */
@@ -66,7 +77,14 @@ export function ledger(moods: Moods) {
     schema: entrySchema,
     key: (entry) => entry.account,
     eventTime: { time: (entry) => entry.at, outOfOrdernessMs },
-    state: { history: valueState<string>(), last: listState<number>({ keepLast: 2 }) },
+    state: {
+      history: valueState<string>({
+        version: moods.version ?? 1,
+        migrate: (stored) => stored as string,
+      }),
+      last: listState<number>({ keepLast: 2 }),
+      purse: mapState<number>(),
+    },
     sinks: {
       journal: appendSink({ row: z.object({ history: z.string(), dice: z.number() }) }),
       balance: upsertSink({ row: z.object({ history: z.string() }) }),
@@ -79,6 +97,9 @@ export function ledger(moods: Moods) {
       const history = `${before}/${entry.id}~${ctx.watermark ?? 'none'}${moods.flavour}`;
       ctx.state.history.set(history);
       ctx.state.last.add(entry.id);
+      for (const [pocket, amount] of transfer(entry.id)) {
+        ctx.state.purse.set(pocket, (ctx.state.purse.get(pocket) ?? 0) + amount);
+      }
       const isQuiet = moods.isQuiet?.(entry) === true;
       if (!isQuiet) ctx.emit({ sink: 'journal', row: { history, dice: ctx.random() } });
       if (entry.timer !== undefined) ctx.timers.register(entry.timer);
@@ -86,6 +107,7 @@ export function ledger(moods: Moods) {
       if (entry.kind === 'delete') {
         ctx.state.history.clear();
         ctx.state.last.clear();
+        ctx.state.purse.clear();
         ctx.emit({ sink: 'balance', remove: true });
         ctx.emit({ sink: 'journal', row: { history: `${history}.closed`, dice: ctx.random() } });
       } else if (!isQuiet) {

@@ -1,6 +1,6 @@
 import { HoldfastError } from '../../../shared/core/errors.ts';
 import type { RandomSource } from '../../../shared/core/random.ts';
-import { chance, pick, type ChooseStep, type StepOwner } from './gate.ts';
+import { chance, kindOfStep, pick, type ChooseStep, type StepOwner } from './gate.ts';
 
 /** Something that makes port calls of its own: an invocation, a visit, a restore, a checkpoint. */
 export interface Process {
@@ -15,7 +15,12 @@ export interface ProcessFaults {
   /** Of a process being left alone for long: it is given up by everybody, and goes on much later all the same. */
   readonly sleepProbability: number;
   readonly sleepStepsMax: number;
+  /** The kind of call at which most deaths come; the others go by their probability. */
+  readonly focus?: string;
 }
+
+/** Of a death at a call in focus. */
+const focusProbability = 0.2;
 
 export interface Processes {
   begin(kind: string, onLost: () => void): Process;
@@ -67,7 +72,10 @@ export function createProcesses(random: RandomSource, faults: ProcessFaults): Pr
       const name = names[index]!;
       const process = alive.get(name);
       if (process === undefined) return { index, choice: 'proceed' };
-      if (totals.kills < faults.killsMax && chance(random, faults.killProbability)) {
+      const isInFocus =
+        faults.focus !== undefined && kindOfStep(labels[index]!.split(' ')[2]!) === faults.focus;
+      const killProbability = isInFocus ? focusProbability : faults.killProbability;
+      if (totals.kills < faults.killsMax && chance(random, killProbability)) {
         totals.kills += 1;
         alive.delete(name);
         process.onLost();

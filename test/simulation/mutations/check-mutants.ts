@@ -1,85 +1,101 @@
-import { spawn } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { readWhole } from '../../../cli/read-whole.ts';
+import { describeThrown } from '../../../shared/core/errors.ts';
+import { defaultJobs } from '../run-seeds.ts';
 import type { Mutant } from './mutant.ts';
+import { tellVerdict, writeReport } from './mutant-report.ts';
 import { mutants } from './mutants.ts';
+import { copyProject, tryMutant, type Verdict } from './try-mutant.ts';
+import { unreachableRules } from './unreachable.ts';
 
 /*
- * Breaks the protocol's rules one by one in a copy of the sources and runs the model on each:
- * `npm run mutants [-- SEEDS [RULE]]`.
- * Exit code 1 where a mutant survives.
+ * `npm run mutants -- …`: breaks the protocol's rules one by one in copies of the project, and tells which run or test notices.
+ * Exit codes: 0 all are noticed; 1 one is not; 2 wrong usage or a failure on the way; 130 and 143 stopped by Ctrl-C or SIGTERM.
  */
 
-const project = resolve(import.meta.dirname, '..', '..', '..');
-const seeds = Number(process.argv[2] ?? 3000);
-
-interface Verdict {
-  readonly mutant: Mutant;
-  readonly caughtBy: string | undefined;
-  readonly finding: string;
+interface MutantFlags {
+  readonly seeds: number;
+  readonly rule?: string;
+  readonly jobs: number;
+  readonly write: boolean;
 }
 
-async function checkMutant(mutant: Mutant): Promise<Verdict> {
-  const folder = await mkdtemp(join(tmpdir(), 'holdfast-mutant-'));
-  try {
-    for (const name of ['shared', 'test/simulation', 'test/unit', 'package.json']) {
-      await cp(join(project, name), join(folder, name), { recursive: true });
-    }
-    await symlink(join(project, 'node_modules'), join(folder, 'node_modules'));
-    const file = join(folder, mutant.file);
-    await writeFile(file, mutate(await readFile(file, 'utf8'), mutant));
-    const output = await run(folder, mutant);
-    const caught = /^seed (\d+): (.*)$/m.exec(output);
-    return { mutant, caughtBy: caught?.[1], finding: caught?.[2] ?? '' };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+const reportFile = join(import.meta.dirname, '..', 'mutations.md');
 
-function mutate(source: string, mutant: Mutant): string {
-  const edits = mutant.also === undefined ? [mutant] : [mutant, mutant.also];
-  return edits.reduce((text, { find, replace }) => {
-    if (text.split(find).length !== 2) {
-      throw new Error(`mutant "${mutant.what}": its text is not exactly once in ${mutant.file}`);
-    }
-    return text.replace(find, () => replace);
-  }, source);
-}
-
-function run(folder: string, { noticedBy }: Mutant): Promise<string> {
-  if (noticedBy?.endsWith('.test.ts') === true) return runTest(folder, noticedBy);
-  const model = noticedBy === 'restore' ? 'test/simulation/system' : 'test/simulation';
-  const flags = noticedBy === 'windows' ? ['--windows'] : [];
-  const script = join(folder, model, 'run-seeds.ts');
-  const child = spawn(process.execPath, [script, '1', String(seeds), ...flags]);
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  return new Promise((done) => child.once('close', () => done(output)));
-}
-
-/** A test that fails is told as a seed would be. */
-function runTest(folder: string, name: string): Promise<string> {
-  const vitest = join(project, 'node_modules', 'vitest', 'vitest.mjs');
-  const path = `test/unit/runtime/${name}`;
-  const child = spawn(process.execPath, [vitest, 'run', '--root', folder, path], {
-    stdio: 'ignore',
+const program = new Command('mutants')
+  .description('break the rules of the protocol one by one, and see which simulated run notices')
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+  .option('--seeds <count>', 'how many seeds each change gets', readWhole(1, 1_000_000), 1000)
+  .option('--rule <rule>', 'the changes that break this rule alone', readRule)
+  .option('--jobs <count>', 'changes that are tried at once', readWhole(1, 64), defaultJobs())
+  .option('--write', 'write the table to test/simulation/mutations.md', false)
+  .action(async (flags: MutantFlags) => {
+    process.exitCode = await checkMutants(flags);
   });
-  return new Promise((done) =>
-    child.once('close', (code) => done(code === 0 ? '' : `seed 0: ${name} fails`)),
-  );
+
+async function checkMutants({ seeds, rule, jobs, write }: MutantFlags): Promise<number> {
+  const chosen = mutants.filter((mutant) => rule === undefined || mutant.rule === rule);
+  const controller = new AbortController();
+  let exitCode: number | undefined;
+  const stopWith = (code: number) => (): void => {
+    exitCode = code;
+    controller.abort();
+  };
+  process.once('SIGINT', stopWith(130)).once('SIGTERM', stopWith(143));
+  const verdicts = await tryAll(chosen, { seeds, jobs, signal: controller.signal });
+  if (exitCode !== undefined) return exitCode;
+  const caught = verdicts.filter(({ kind }) => kind === 'caught').length;
+  console.log(`${caught} of ${chosen.length} noticed within ${seeds} seeds`);
+  if (write) {
+    await writeFile(
+      reportFile,
+      await writeReport(verdicts, unreachableRules, { seeds, file: reportFile }),
+    );
+  }
+  return caught === chosen.length ? 0 : 1;
 }
 
-let survivors = 0;
-const only = process.argv[3] ?? '';
-const chosen = mutants.filter((mutant) => mutant.rule.includes(only));
-for (const mutant of chosen) {
-  const { caughtBy, finding } = await checkMutant(mutant);
-  if (caughtBy === undefined) survivors += 1;
-  const verdict = caughtBy === undefined ? 'SURVIVED' : `seed ${caughtBy}`;
-  console.log(`${mutant.rule.padEnd(6)} ${verdict.padEnd(10)} ${mutant.what}`);
-  if (finding !== '') console.log(`                  ${finding.slice(0, 140)}`);
+/** In the order of the list, whatever ends first; tells each when those before it are told. */
+async function tryAll(
+  chosen: readonly Mutant[],
+  options: { readonly seeds: number; readonly jobs: number; readonly signal: AbortSignal },
+): Promise<Verdict[]> {
+  const verdicts = new Map<Mutant, Verdict>();
+  const waiting = [...chosen];
+  let told = 0;
+  const work = async (): Promise<void> => {
+    const copy = await copyProject();
+    try {
+      for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+        verdicts.set(mutant, await tryMutant(copy, mutant, options));
+        for (; verdicts.has(chosen[told]!); told += 1) {
+          console.log(tellVerdict(verdicts.get(chosen[told]!)!));
+        }
+      }
+    } catch (thrown) {
+      waiting.length = 0;
+      if (!options.signal.aborted) throw thrown;
+    } finally {
+      await copy.remove();
+    }
+  };
+  const works = await Promise.allSettled(Array.from({ length: options.jobs }, work));
+  const failed = works.find((one) => one.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return chosen.flatMap((mutant) => verdicts.get(mutant) ?? []);
 }
-console.log(`${chosen.length - survivors} of ${chosen.length} caught within ${seeds} seeds`);
-process.exitCode = survivors === 0 ? 0 : 1;
+
+function readRule(text: string): string {
+  const rules = [...new Set(mutants.map(({ rule }) => rule))];
+  if (rules.includes(text)) return text;
+  throw new InvalidArgumentError(`expected one of ${rules.join(', ')}`);
+}
+
+try {
+  await program.parseAsync();
+} catch (thrown) {
+  console.error(`mutants: ${describeThrown(thrown)}`);
+  process.exitCode = 2;
+}

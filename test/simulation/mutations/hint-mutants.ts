@@ -42,7 +42,7 @@ export const hintMutants: readonly Mutant[] = [
   {
     rule: 'P12',
     what: 'the hint of a timer that was cancelled or moved is removed',
-    noticedBy: 'cancelled-timers.test.ts',
+    noticedBy: 'test/unit/runtime/cancelled-timers.test.ts',
     file: timerHints,
     find: '  if (fired.length === 0) return;\n',
     replace: `  for (const run of unit.runs.values()) {

@@ -1,3 +1,4 @@
+import { checkpointMutants } from './checkpoint-mutants.ts';
 import { commitMutants } from './commit-mutants.ts';
 import { hintMutants } from './hint-mutants.ts';
 import type { Mutant } from './mutant.ts';
@@ -11,5 +12,6 @@ export const mutants: readonly Mutant[] = [
   ...watermarkMutants,
   ...hintMutants,
   ...windowMutants,
+  ...checkpointMutants,
   ...restoreMutants,
 ];

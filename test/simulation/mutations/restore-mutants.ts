@@ -1,6 +1,8 @@
 import type { Mutant } from './mutant.ts';
 
-const restoreJob = 'shared/runtime/restore/restore-job.ts';
+const replaySteps = 'shared/composition/aws/restore-steps-replay.ts';
+const restoreSteps = 'shared/composition/aws/restore-steps.ts';
+const restoreWorkflow = 'infra/restore-workflow.ts';
 const hold = 'shared/runtime/restore/hold.ts';
 const load = 'shared/runtime/restore/load.ts';
 const steps = 'shared/runtime/restore/restore-steps.ts';
@@ -34,10 +36,9 @@ const mutants: readonly Mutant[] = [
   {
     rule: 'R1',
     what: 'a hold that was given back does not fence anew',
-    file: restoreJob,
-    find: `  await fenceChannels(ports, holdId);
-  const targets`,
-    replace: '  const targets',
+    file: replaySteps,
+    find: '      await fenceChannels(ports, id);\n',
+    replace: '      if (id === undefined) await fenceChannels(ports, id);\n',
   },
   {
     rule: 'R1',
@@ -56,13 +57,9 @@ const mutants: readonly Mutant[] = [
   {
     rule: 'R2',
     what: 'the held positions are read before the fences',
-    file: restoreJob,
-    find: `  await fenceChannels(ports, holdId);
-  const undo = await writeUndo(ports, order, holdId);
-`,
-    replace: `  const undo = await writeUndo(ports, order, holdId);
-  await fenceChannels(ports, holdId);
-`,
+    file: restoreWorkflow,
+    find: 'hold.next(fence).next(undo).next(reserve).next(load).next(compare);',
+    replace: 'hold.next(undo).next(fence).next(reserve).next(load).next(compare);',
   },
   {
     rule: 'R2',
@@ -131,9 +128,9 @@ const mutants: readonly Mutant[] = [
   {
     rule: 'R5',
     what: 'the flip needs no undo point',
-    file: restoreJob,
-    find: 'const undo = await writeUndo(ports, order, holdId);',
-    replace: 'const undo = await writeUndo(ports, order, holdId).catch(() => undefined);',
+    file: restoreSteps,
+    find: "object: (await writeUndo(ports, order, id)) ?? '',",
+    replace: "object: (await writeUndo(ports, order, id).catch(() => undefined)) ?? '',",
   },
   {
     rule: 'R5',
@@ -145,22 +142,30 @@ const mutants: readonly Mutant[] = [
   {
     rule: 'R5',
     what: 'the hold is released before every channel is where it was held',
-    file: restoreJob,
-    find: 'if (report.isThere) break;',
-    replace: 'if (visits >= 0) break;',
+    file: replaySteps,
+    find: 'const visited = await visitAll(ports, replay, targets, part, deadline);',
+    replace:
+      'const visited = { ...(await visitAll(ports, replay, targets, part, deadline)), isDone: true };',
     also: {
-      find: 'acceptsGaps ? [] : await findBehind(ports, holdId, targets)',
-      replace: 'acceptsGaps || !acceptsGaps ? [] : await findBehind(ports, holdId, targets)',
+      find: 'acceptsGaps ? [] : await findBehind(ports, id, await readTargets(ports, id))',
+      replace:
+        'acceptsGaps || !acceptsGaps ? [] : await findBehind(ports, id, await readTargets(ports, id))',
     },
   },
   {
     rule: 'R6',
     what: 'the replay comes before the flip',
-    file: restoreJob,
-    find: '  await flipJob(ports, holdId, reservation);\n  return {',
-    replace: `  await replay(ports, order, { reservation, holdId, undo, loaded });
-  await flipJob(ports, holdId, reservation);
-  return {`,
+    file: restoreSteps,
+    find: '      await flipJob(ports, id, await requireReservation(ports, generation));\n',
+    replace: `      for (const { operator, shardId, goal } of await readTargets(ports, id)) {
+        await ports.calls.visit(operator, { shardId, goal, hold: id });
+      }
+      await flipJob(ports, id, await requireReservation(ports, generation));
+`,
+    also: {
+      find: "import { flipJob } from '../../runtime/restore/flip.ts';",
+      replace: "import { flipJob, readTargets } from '../../runtime/restore/flip.ts';",
+    },
   },
   {
     rule: 'R6',
@@ -236,5 +241,5 @@ const mutants: readonly Mutant[] = [
 
 export const restoreMutants: readonly Mutant[] = mutants.map((mutant) => ({
   ...mutant,
-  noticedBy: 'restore',
+  noticedBy: 'system',
 }));

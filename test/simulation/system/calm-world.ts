@@ -11,8 +11,8 @@ import { readBaseObject } from '../../../shared/runtime/restore/restore-steps.ts
 import { sweepSink } from '../../../shared/runtime/restore/sweep.ts';
 import type { Gate } from '../engine/gate.ts';
 import { keyGroups } from '../engine/job.ts';
-import { gateRestorePorts } from './gated-restore.ts';
-import { visit, type RestoreWorld } from './restore-world.ts';
+import { gateManagerPorts } from './gated-managers.ts';
+import { visit, type SystemWorld } from './system-world.ts';
 
 const minute = { remainingMs: () => 60_000 };
 const noFaults = () => 'none' as const;
@@ -29,23 +29,29 @@ export const openGate: Gate = {
 };
 
 /** What patrol and trigger make of a job that is let alone: every shard is read to its tip. */
-export async function calmDown(world: RestoreWorld): Promise<void> {
+export async function calmDown(world: SystemWorld): Promise<void> {
   const owner = { name: 'patrol', isDead: false };
   for (let round = 0; round < 3; round += 1) {
     for (const { shardId } of world.stream.shards()) {
       for (let tries = 0; tries < 8; tries += 1) {
         const order = { shardId, goal: { kind: 'tip' } } as const;
         const options = { order, draw: noFaults, unitRecordsMax: 10 };
-        const { isThere } = await visit(world, openGate, owner, 'Z', options);
+        const { isThere } = await visit(
+          world,
+          openGate,
+          owner,
+          { flavour: 'Z', version: 100 },
+          options,
+        );
         if (isThere) break;
       }
     }
   }
 }
 
-export async function sweepAll(world: RestoreWorld): Promise<void> {
+export async function sweepAll(world: SystemWorld): Promise<void> {
   const owner = { name: 'sweep', isDead: false };
-  const ports = gateRestorePorts(world, openGate, owner, noFaults, noVisits);
+  const ports = gateManagerPorts(world, openGate, { owner, draw: noFaults, visit: noVisits });
   const { generation } = world.present();
   const made = await readReservation(ports, generation);
   if (made === undefined) return;
@@ -58,9 +64,9 @@ export async function sweepAll(world: RestoreWorld): Promise<void> {
 }
 
 /** A checkpoint of this moment; the name of its manifest. */
-export async function takeCheckpoint(world: RestoreWorld): Promise<string> {
+export async function takeCheckpoint(world: SystemWorld): Promise<string> {
   const owner = { name: 'checkpoint', isDead: false };
-  const ports = gateRestorePorts(world, openGate, owner, noFaults, noVisits);
+  const ports = gateManagerPorts(world, openGate, { owner, draw: noFaults, visit: noVisits });
   const { generation } = world.present();
   const request = { kind: 'checkpoint', generation, label: '', timeoutMs: 1e12 } as const;
   const pending = await registerPending(ports, request);

@@ -1,24 +1,36 @@
 import { HoldfastError } from '../../../shared/core/errors.ts';
 import { deadLetterSink } from '../../../shared/core/emission.ts';
+import type { OperatorContract } from '../../../shared/core/manifest.ts';
 import type { OperatorCalls } from '../../../shared/ports/operator-calls.ts';
 import type { SinkTable, SweptSink } from '../../../shared/ports/sink.ts';
+import type { System } from '../../../shared/ports/system.ts';
 import { describeOperator } from '../../../shared/runtime/describe-operator.ts';
 import type { RestorePorts } from '../../../shared/runtime/restore/restore-order.ts';
 import { gatePorts, type DrawFault } from '../engine/gated-ports.ts';
 import type { Gate, StepOwner } from '../engine/gate.ts';
 import { jobName } from '../engine/job.ts';
-import type { RestoreWorld } from './restore-world.ts';
+import type { SystemWorld } from './system-world.ts';
 
-/** What a restore, a checkpoint or a sweep sees, every call of it behind the gate. */
-export function gateRestorePorts(
-  world: RestoreWorld,
+export interface ManagerOptions {
+  readonly owner: StepOwner;
+  readonly draw: DrawFault;
+  readonly visit: OperatorCalls['visit'];
+  /** What the deployed code is a contract about. @default that of the world's own */
+  readonly describe?: () => OperatorContract;
+  /** @default the world's */
+  readonly system?: System;
+}
+
+/** What a coordinator, a step of a workflow or a sweep sees, every call of it behind the gate. */
+export function gateManagerPorts(
+  world: SystemWorld,
   gate: Gate,
-  owner: StepOwner,
-  draw: DrawFault,
-  visit: OperatorCalls['visit'],
+  options: ManagerOptions,
 ): RestorePorts {
+  const { owner, draw, visit, system = world.system } = options;
+  const describe = options.describe ?? (() => describeOperator(world.operator));
   const { sinks, ...stores } = gatePorts(world.ports, gate, owner, draw);
-  const { operator, sinks: tables, system, telemetry } = world;
+  const { operator, sinks: tables, telemetry } = world;
   const swept = (
     [
       ['journal', tables.journal],
@@ -37,7 +49,7 @@ export function gateRestorePorts(
     job: jobName,
     ...stores,
     ...{ system, telemetry },
-    calls: { describe: async () => describeOperator(operator), visit },
+    calls: { describe: async () => describe(), visit },
     sinks: swept,
   };
 }

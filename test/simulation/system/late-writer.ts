@@ -1,11 +1,12 @@
 import { createEnvironment } from '../data-path/deployment.ts';
 import { createGate, type ChooseStep, type StepOwner } from '../engine/gate.ts';
 import type { Entry } from '../engine/ledger.ts';
+import type { OperatorCalls } from '../../../shared/ports/operator-calls.ts';
 import { restoreJob } from '../../../shared/runtime/restore/restore-job.ts';
 import { auditRestored, auditUnswept } from './audit-restore.ts';
 import { calmDown, openGate, sweepAll, takeCheckpoint } from './calm-world.ts';
-import { gateRestorePorts } from './gated-restore.ts';
-import { createRestoreWorld, deliver, visit } from './restore-world.ts';
+import { gateManagerPorts } from './gated-managers.ts';
+import { createSystemWorld, deliver, visit } from './system-world.ts';
 
 /*
  * A late writer, exhaustively: an invocation of the old generation, or a twin of the restore, is stopped after every number of
@@ -43,7 +44,7 @@ export interface LateOutcome {
 }
 
 export async function runLateWriter(writer: LateWriter): Promise<LateOutcome> {
-  const world = await createRestoreWorld({ seed: 'late', shards: 1, hasOtherLogic: false });
+  const world = await createSystemWorld({ seed: 'late', shards: 1, hasOtherLogic: false });
   const patrol = { name: 'patrol', isDead: false };
   const put = (from: number, to: number): void => {
     for (const entry of entries.slice(from, to)) world.put(entry.account, entry);
@@ -51,7 +52,13 @@ export async function runLateWriter(writer: LateWriter): Promise<LateOutcome> {
   const { shardId } = world.stream.shards()[0]!;
   const faults = { draw: () => 'none' as const, unitRecordsMax: 10 };
   const read = () =>
-    visit(world, openGate, patrol, '', { order: { shardId, goal: { kind: 'tip' } }, ...faults });
+    visit(
+      world,
+      openGate,
+      patrol,
+      { flavour: '', version: 100 },
+      { order: { shardId, goal: { kind: 'tip' } }, ...faults },
+    );
   put(0, 2);
   await read();
   const manifest = await takeCheckpoint(world);
@@ -65,20 +72,21 @@ export async function runLateWriter(writer: LateWriter): Promise<LateOutcome> {
   const restore = (owner: StepOwner): Promise<unknown> => {
     const order = { restore: 'r1', manifest, allowNonRestoredState: false, acceptsGaps: false };
     let visits = 0;
-    const ports = gateRestorePorts(world, gate, owner, faults.draw, (_, one) => {
+    const visitIts: OperatorCalls['visit'] = (_, one) => {
       visits += 1;
       // Its hold is over; the process would end with its time.
       if (visits > 20) return new Promise(() => undefined);
-      return visit(world, gate, owner, 'B', { order: one, ...faults });
-    });
+      return visit(world, gate, owner, { flavour: 'B', version: 100 }, { order: one, ...faults });
+    };
+    const ports = gateManagerPorts(world, gate, { owner, draw: faults.draw, visit: visitIts });
     return restoreJob(ports, { ...order, areTablesLost: false }).catch(() => undefined);
   };
   const { records } = world.stream.shard(shardId);
   if (writer.kind === 'twin') void restore(late);
   else {
     const delivery = { shardId, records: records.slice(4), ...faults };
-    deliver(world, gate, late, createEnvironment('late', 'A'), delivery).catch((error: unknown) =>
-      world.findings.push(`threw ${String(error)}`),
+    deliver(world, gate, late, { ...createEnvironment('late', 'A'), version: 100 }, delivery).catch(
+      (error: unknown) => world.findings.push(`threw ${String(error)}`),
     );
   }
   const steps = { L: 0, R: 0 };
@@ -98,9 +106,11 @@ export async function runLateWriter(writer: LateWriter): Promise<LateOutcome> {
   }, begin);
   // Whoever lost to the other is asked once more, as it would be by whoever has ordered it.
   await restoreJob(
-    gateRestorePorts(world, openGate, patrol, faults.draw, (_, one) =>
-      visit(world, openGate, patrol, 'B', { order: one, ...faults }),
-    ),
+    gateManagerPorts(world, openGate, {
+      ...{ owner: patrol, draw: faults.draw },
+      visit: (_, one) =>
+        visit(world, openGate, patrol, { flavour: 'B', version: 100 }, { order: one, ...faults }),
+    }),
     {
       ...{ restore: 'r1', manifest, allowNonRestoredState: false, acceptsGaps: false },
       areTablesLost: false,

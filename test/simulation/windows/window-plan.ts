@@ -10,6 +10,7 @@ import { endOfStreamMs } from '../../../shared/operator/windows/windowing.ts';
 import type { summingOperator } from '../../unit/operator/windows/summing-operator.ts';
 import { chance, pick } from '../engine/gate.ts';
 
+export const windowKinds = ['tumbling', 'sliding', 'session'] as const;
 export type WindowKind = WindowAssigner['kind'];
 
 /** What a producer does, one after the other. */

@@ -1,19 +1,15 @@
-import { seededRandom, type RandomSource } from '../../../shared/core/random.ts';
+import type { RandomSource } from '../../../shared/core/random.ts';
 import { hashKey, isOwnedBy } from '../../../shared/core/key-group.ts';
 import { auditEnd } from '../engine/audit.ts';
 import { chance, pick } from '../engine/gate.ts';
 import type { Entry, Part } from '../engine/ledger.ts';
-import { deliverRandomly, moodsMax, type Delivery, type DeliveryPlan } from './random-delivery.ts';
 import { openShards, reshardRandomly } from '../engine/reshard.ts';
+import type { SimulationRun } from '../simulation-run.ts';
+import { countReshardings } from './count-reshardings.ts';
+import { deliverRandomly, drawFocus, moodsMax, type DeliveryPlan } from './random-delivery.ts';
 import { createWorld, type World } from './world.ts';
 
-export interface RunResult extends Delivery {
-  readonly findings: readonly string[];
-  readonly splits: number;
-  readonly merges: number;
-}
-
-/** What a run draws for itself from its seed. */
+/** What a run draws for itself. */
 interface Plan extends DeliveryPlan {
   readonly shards: number;
   readonly accounts: readonly string[];
@@ -41,9 +37,9 @@ const crowdedMs = { from: 172, to: 180 };
 /** One for each environment of an impure run. */
 const flavours = ['A', 'B', 'C', 'D', 'E'];
 
-/** One run from a seed: a few keys, records and shards, delivered as badly as can be, every commit audited. */
-export async function runRandomly(seed: string): Promise<RunResult> {
-  const random = seededRandom(seed);
+/** One run: a few keys, records and shards, delivered as badly as can be, every commit audited. */
+export async function simulateDataPath(random: RandomSource): Promise<SimulationRun> {
+  const seed = String(pick(random, 2 ** 32));
   const plan = drawPlan(random);
   const moods = new Map<number, number>();
   const world = await createWorld({
@@ -62,10 +58,9 @@ export async function runRandomly(seed: string): Promise<RunResult> {
   const findings = [...world.findings];
   if (!delivery.isDone && findings.length === 0) findings.push('the run did not come to an end');
   if (findings.length === 0) findings.push(...auditEnd(world));
-  const children = world.stream.shards().map(({ parentIds }) => parentIds.length);
-  const merges = children.filter((parents) => parents === 2).length;
-  const splits = children.filter((parents) => parents === 1).length / 2;
-  return { findings, splits, merges, ...delivery };
+  const { trace, strikes } = delivery;
+  const events = new Map([...delivery.events, ...countReshardings(world.stream)]);
+  return { findings, trace, strikes, events };
 }
 
 function drawPlan(random: RandomSource): Plan {
@@ -90,6 +85,7 @@ function drawPlan(random: RandomSource): Plan {
         ? Array.from({ length: 1 + pick(random, 3) }, () => pick(random, entries))
         : [],
     killProbability: unlessCalm(0.7, 0.04),
+    ...drawFocus(random),
     faultProbability: unlessCalm(0.5, 0.06),
     zombieProbability: unlessCalm(0.7, chance(random, 0.3) ? 0.1 : 0.02),
     hasteProbability: chance(random, 0.3) ? 0.6 : 0.1,
@@ -103,7 +99,7 @@ function drawPlan(random: RandomSource): Plan {
     heartbeatProbability: sometimes(0.3, 0.2),
     aggregateProbability,
     timerStepMs: chance(random, 0.5) ? 1 : 4,
-    firingKeysMax: chance(random, 0.3) ? 1 : 2000,
+    firingKeysMax: chance(random, isCrowded ? 0.6 : 0.2) ? 1 : 2000,
   };
 }
 

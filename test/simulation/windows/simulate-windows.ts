@@ -1,25 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import { seededRandom } from '../../../shared/core/random.ts';
+import type { RandomSource } from '../../../shared/core/random.ts';
 import { createOperatorDriver } from '../../../shared/operator/testing/operator-driver.ts';
 import type { Window } from '../../../shared/operator/windows/window-assigner.ts';
 import { summingOperator } from '../../unit/operator/windows/summing-operator.ts';
 import { chance, pick } from '../engine/gate.ts';
-import { deliverRandomly, type Delivery } from '../data-path/random-delivery.ts';
-import { drawWindowPlan, type WindowKind, type WindowPlan } from './window-plan.ts';
+import { countReshardings } from '../data-path/count-reshardings.ts';
+import { deliverRandomly, drawFocus, type DeliveryPlan } from '../data-path/random-delivery.ts';
+import type { SimulationRun } from '../simulation-run.ts';
+import { drawWindowPlan, windowKinds, type WindowPlan } from './window-plan.ts';
 import {
   createWindowsWorld,
   deliverStraight,
   tellTables,
   type WindowsWorld,
 } from './windows-world.ts';
-
-export interface WindowsResult extends Delivery {
-  readonly findings: readonly string[];
-  readonly splits: number;
-  readonly merges: number;
-  readonly rows: number;
-  readonly lateRows: number;
-}
 
 interface ResultRow extends Window {
   readonly kind: string;
@@ -45,8 +39,8 @@ interface LateRow {
  * them; that each fires once; that no event is late which is not late in one shard (no shard knows more of time than all
  * together); and that each event counts once, in its windows or as late for them.
  */
-export async function runWindows(kind: WindowKind, seed: string): Promise<WindowsResult> {
-  const random = seededRandom(`${kind} ${seed}`);
+export async function simulateWindows(random: RandomSource): Promise<SimulationRun> {
+  const kind = windowKinds[pick(random, windowKinds.length)]!;
   const plan = drawWindowPlan(kind, random);
   const one = await createWindowsWorld(plan, 'one shard');
   const straight = await createWindowsWorld(plan, 'planned');
@@ -61,22 +55,23 @@ export async function runWindows(kind: WindowKind, seed: string): Promise<Window
   for (const world of [one, straight]) findings.push(...checkCounts(world, plan));
   findings.push(...checkLate(one, plan));
   findings.push(...compareShardings(straight, one, plan));
-  const parents = straight.stream.shards().map(({ parentIds }) => parentIds.length);
-  return {
-    ...delivery,
-    findings,
-    splits: parents.filter((count) => count === 1).length / 2,
-    merges: parents.filter((count) => count === 2).length,
-    rows: straight.sinks.results.rows().length,
-    lateRows: straight.sinks.late.rows().length,
-  };
+  const { trace, strikes } = delivery;
+  const events = new Map([
+    ...delivery.events,
+    ...countReshardings(straight.stream),
+    [`runs of ${kind} windows`, 1],
+    ['rows of windows', straight.sinks.results.rows().length],
+    ['late rows', straight.sinks.late.rows().length],
+  ]);
+  return { findings, trace, strikes, events };
 }
 
-function drawDelivery(random: () => number) {
+function drawDelivery(random: RandomSource): DeliveryPlan {
   const sometimes = (probability: number, value: number): number =>
     chance(random, probability) ? value : 0;
   return {
     killProbability: sometimes(0.7, 0.04),
+    ...drawFocus(random),
     faultProbability: sometimes(0.6, 0.06),
     zombieProbability: sometimes(0.7, 0.02),
     hasteProbability: chance(random, 0.3) ? 0.6 : 0.1,
