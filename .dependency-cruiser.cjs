@@ -7,7 +7,7 @@
  *   core, operator, ports  ←  runtime    orchestration over ports
  *   composition                          the only place that wires
  *   infra → config                       so that synth loads no runtime
- *   functions, cli, localstack           entry points, imported by nobody but tests
+ *   functions, cli, localstack, bench    entry points, imported by nobody but tests
  */
 
 /** Matches a package, wherever it is installed. */
@@ -185,6 +185,19 @@ const layers = [
     usesNode: true,
     because:
       'the lab brings its own operator and restores copies of the stores in memory, which no store of a vendor can give; it needs no AWS',
+  },
+  {
+    name: 'bench',
+    files: '^bench/',
+    mayImport: [
+      '^bench/',
+      '^shared/(?!adapters/(?!memory/|system/)|operator/testing/)',
+      '^cli/table[.]ts$',
+      zod,
+    ],
+    usesNode: true,
+    because:
+      'a bench measures the code as it is deployed, over stores that cost as little as can be; it brings its own operators, and tables as the command line prints them',
   },
 ];
 

@@ -2,7 +2,11 @@ import { defineConfig } from 'vitest/config';
 import { CountReporter } from './test/house/count-reporter.ts';
 
 /** Tests that start servers and child processes: they need the machine for themselves, and more time. */
-const emulated = ['test/contract/**/*.test.ts', 'test/integration/**/*.test.ts'];
+const emulated = [
+  'test/contract/**/*.test.ts',
+  'test/integration/**/*.test.ts',
+  'test/bench/**/*.test.ts',
+];
 
 export default defineConfig({
   test: {

@@ -4,7 +4,14 @@ import path from 'node:path';
 export const projectRoot = path.resolve(import.meta.dirname, '../..');
 
 /** Where code lives; `test` tests it. */
-export const sourceFolders = ['infra', 'functions', 'shared', 'cli', 'localstack'] as const;
+export const sourceFolders = [
+  'infra',
+  'functions',
+  'shared',
+  'cli',
+  'localstack',
+  'bench',
+] as const;
 
 /** Made by tools, and in no commit. */
 const generatedFolders = new Set([

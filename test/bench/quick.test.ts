@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { benches } from '../../bench/benches.ts';
+import { projectRoot } from '../house/project-files.ts';
+
+const root = mkdtempSync(path.join(tmpdir(), 'holdfast-bench-test-'));
+const scratch = path.join(root, 'scratch');
+const results = path.join(root, 'results');
+mkdirSync(scratch);
+
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Starts the benches with a folder for their temporary files that is theirs alone. */
+const start = (...args: string[]) => {
+  const child = spawn(process.execPath, [path.join(projectRoot, 'bench/run.ts'), ...args], {
+    env: { ...process.env, TMPDIR: scratch, TEMP: scratch, TMP: scratch, NO_COLOR: '1' },
+  });
+  const output = { out: '', err: '' };
+  child.stdout.on('data', (part: Buffer) => (output.out += part.toString()));
+  child.stderr.on('data', (part: Buffer) => (output.err += part.toString()));
+  return { child, output, ended: once(child, 'close') };
+};
+
+const row = z.record(z.string(), z.union([z.string(), z.number().nonnegative()]));
+
+const stored = z.strictObject({
+  bench: z.string(),
+  what: z.string(),
+  isQuick: z.boolean(),
+  measuredAt: z.iso.datetime(),
+  machine: z.strictObject({
+    node: z.string().startsWith('v'),
+    platform: z.string(),
+    cpu: z.string(),
+    cores: z.int().positive(),
+    memoryBytes: z.int().positive(),
+  }),
+  tables: z.array(z.strictObject({ title: z.string(), rows: z.array(row).nonempty() })).nonempty(),
+});
+
+const readResults = (name: string) =>
+  stored.parse(JSON.parse(readFileSync(path.join(results, `${name}.json`), 'utf8')));
+
+const minutes = 60_000;
+
+describe('the quick benches', () => {
+  let code: unknown;
+  let run: ReturnType<typeof start>;
+
+  beforeAll(async () => {
+    run = start('--quick', '--results', results);
+    [code] = (await run.ended) as [unknown];
+  }, 10 * minutes);
+
+  it('all run', () => {
+    expect({ code, err: run.output.err }).toMatchObject({ code: 0 });
+    expect(readdirSync(results).sort()).toEqual(benches.map(({ name }) => `${name}.json`).sort());
+  });
+
+  it.each(benches)('leave the results of $name as they print them', ({ name, what }) => {
+    const { tables, ...head } = readResults(name);
+    expect(head).toMatchObject({ bench: name, what, isQuick: true });
+    for (const { title } of tables) expect(run.output.out).toContain(title);
+  });
+
+  it('leave nothing else behind', () => {
+    expect(readdirSync(scratch)).toEqual([]);
+  });
+
+  it('measure every step of a large state with every key, in less than 512 MB', () => {
+    const [ratios, figures] = readResults('state-2gb').tables as [Table, Table];
+    expect(ratios.rows.map(({ step, isAllowed }) => [step, isAllowed])).toEqual(
+      [1, 2].flatMap(() => [
+        ['compact', 'yes'],
+        ['verify', 'yes'],
+        ['load', 'yes'],
+      ]),
+    );
+    for (const { keys, startRssMegabytes, peakRssMegabytes } of figures.rows) {
+      expect([1_000, 4_000]).toContain(keys);
+      expect(peakRssMegabytes).toBeGreaterThan(startRssMegabytes as number);
+      expect(peakRssMegabytes).toBeLessThan(512);
+    }
+  });
+
+  it('find a checkpoint’s requests to be the same for ten times the state', () => {
+    const [ratios, sizes, shares] = readResults('checkpoint').tables as [Table, Table, Table];
+    expect(ratios.rows[0]).toEqual({
+      what: 'requests of a checkpoint with 10 × the state',
+      ratio: 1,
+    });
+    const [small, large] = sizes.rows as [Table['rows'][0], Table['rows'][0]];
+    expect(large['fullBytes']).toBeGreaterThan(8 * (small['fullBytes'] as number));
+    // What is touched is uploaded, and no more of it.
+    const uploaded = shares.rows.map(({ incrementalOfFull }) => incrementalOfFull as number);
+    expect(uploaded).toEqual(uploaded.toSorted((a, b) => a - b));
+    expect(uploaded[0]).toBeLessThan(0.1);
+    expect(uploaded.at(-1)).toBeGreaterThan(0.9);
+  });
+});
+
+type Table = z.output<typeof stored>['tables'][0];
+
+describe('the benches', () => {
+  it(
+    'leave nothing behind when they are interrupted, nor any process',
+    async () => {
+      const { child, output, ended } = start('state-2gb', '--quick');
+      while (!output.err.includes('round 1')) await once(child.stderr, 'data');
+      expect(readdirSync(scratch)).toHaveLength(1);
+      child.kill('SIGINT');
+      expect(await ended).toEqual([130, null]);
+      expect(readdirSync(scratch)).toEqual([]);
+      expect(output.out).toBe('');
+    },
+    5 * minutes,
+  );
+
+  it('are refused under names that there are not', async () => {
+    const { output, ended } = start('state-2tb');
+    expect(await ended).toEqual([1, null]);
+    expect(output.err).toContain('there is no bench state-2tb; there are checkpoint, state-2gb');
+  }, 60_000);
+});
