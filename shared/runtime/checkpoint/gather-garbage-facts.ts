@@ -8,7 +8,7 @@ import type { Reservation } from '../../core/reservation.ts';
 import type { Job } from '../../ports/control-store.ts';
 import { inParallel } from '../in-parallel.ts';
 import type { JobPorts } from '../job-ports.ts';
-import { baseName, cutName, jobPrefix, manifestName, parseObjectName } from '../object-names.ts';
+import { baseName, cutName, manifestName, parseObjectName } from '../object-names.ts';
 import { readReservation } from '../restore/reservation.ts';
 import type { GarbageFacts } from './classify-objects.ts';
 import { findBase, findManifest, pendingManifestName } from './find-manifest.ts';
@@ -84,16 +84,10 @@ async function readOrigins(
   ports: JobPorts,
   reservations: readonly Reservation[],
 ): Promise<{ generation: number; manifest: Manifest }[]> {
-  const read = await inParallel(
-    reservations,
-    requestsMax,
-    async ({ generation, manifest: name }) => {
-      // A clone begins with a manifest of another job, whose objects are that job's business.
-      if (!name.startsWith(jobPrefix(ports.job))) return [];
-      return [{ generation, manifest: await mustFind(ports, name) }];
-    },
-  );
-  return read.flat();
+  return inParallel(reservations, requestsMax, async ({ generation, manifest: name }) => ({
+    generation,
+    manifest: await mustFind(ports, name),
+  }));
 }
 
 /**

@@ -6,6 +6,7 @@ import type { JobPorts } from '../job-ports.ts';
 import { cutName, manifestName, savepointPrefix } from '../object-names.ts';
 import { readJob } from '../restore/hold.ts';
 import { readStateFile } from '../restore/load.ts';
+import { isUnborn } from '../restore/unborn-job.ts';
 import { hasTimeFor, type Deadline } from '../deadline.ts';
 import type { ManifestFacts } from './manifest-facts.ts';
 import { readRegistry } from './change-registry.ts';
@@ -43,6 +44,12 @@ export async function beginSavepoint(
   // Spelled here, so that a bad name is refused before anything is done.
   savepointPrefix(ports.job, label);
   const job = await readJob(ports);
+  if (isUnborn(job)) {
+    throw new HoldfastError(
+      'invalid',
+      `job ${ports.job} has not begun; there is nothing to make a savepoint of before the restore that it begins with`,
+    );
+  }
   const known = (await readRegistry(ports)).pending.find(({ id }) => id === execution);
   if (known !== undefined) return known;
   return registerPending(

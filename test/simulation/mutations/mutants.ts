@@ -1,3 +1,4 @@
+import { cloneMutants } from './clone-mutants.ts';
 import { commitMutants } from './commit-mutants.ts';
 import { hintMutants } from './hint-mutants.ts';
 import type { Mutant } from './mutant.ts';
@@ -12,4 +13,5 @@ export const mutants: readonly Mutant[] = [
   ...hintMutants,
   ...windowMutants,
   ...restoreMutants,
+  ...cloneMutants,
 ];
