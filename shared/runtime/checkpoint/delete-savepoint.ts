@@ -11,7 +11,8 @@ import { readBase, readManifest } from './take-manifest.ts';
 const objectsAtOnce = 500;
 
 /**
- * Deletes a savepoint, which nothing else ever does.
+ * Deletes a savepoint, which nothing else ever does. Where a generation of the job was made from it, its manifest stays: it says
+ * which segments lead there (R10), and its name can be no other savepoint's.
  *
  * @throws HoldfastError `invalid` where there is none of this name, `conflict` while somebody reads it or another manifest
  *   lists its files (C7)
@@ -44,9 +45,12 @@ export async function deleteSavepoint(ports: JobPorts, label: string): Promise<v
     const complete = there.complete.filter(({ object }) => object !== found.object);
     return complete.length === there.complete.length ? undefined : { ...there, complete };
   });
+  const { timeline } = await readJob(ports);
+  const isOrigin = timeline.some(({ manifest }) => manifest === found.object);
   // What is left where this ends here is garbage from now on, and collected.
   let names: string[] = [];
   for await (const name of ports.objects.list(prefix)) {
+    if (isOrigin && name === found.object) continue;
     names.push(name);
     if (names.length < objectsAtOnce) continue;
     await ports.objects.remove(names);
