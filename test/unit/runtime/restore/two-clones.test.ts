@@ -8,35 +8,41 @@ import { put, straight, visible } from './two-halves.ts';
 const begin = () => halfway((one) => one.checkpoint());
 
 describe('two twins of a clone', () => {
-  it('make one generation, wherever the first wakes up behind the second', async () => {
-    const expected = await tellRowsAfter(20, 50);
-    for (let bedtime = 1; ; bedtime += 1) {
-      const { source, twin, object } = await begin();
-      const place = `asleep before call ${bedtime}`;
-      const sleeper = createSleeper((_, count) => count === bedtime);
-      const first = restoreJob(sleepIn(sleeper, twin.ports), cloneOrder(object)).catch(
-        (thrown: unknown) => thrown,
-      );
-      if (!(await sleeper.fallsAsleep(first))) {
-        expect(bedtime).toBeGreaterThan(80);
-        break;
+  it.each([
+    ['an odd', 1],
+    ['an even', 2],
+  ])(
+    'make one generation, where the first sleeps before %s call, until the second is done',
+    async (_, from) => {
+      const expected = await tellRowsAfter(20, 50);
+      for (let bedtime = from; ; bedtime += 2) {
+        const { source, twin, object } = await begin();
+        const place = `asleep before call ${bedtime}`;
+        const sleeper = createSleeper((_call, count) => count === bedtime);
+        const first = restoreJob(sleepIn(sleeper, twin.ports), cloneOrder(object)).catch(
+          (thrown: unknown) => thrown,
+        );
+        if (!(await sleeper.fallsAsleep(first))) {
+          expect(bedtime).toBeGreaterThan(80);
+          break;
+        }
+        await twin.clone(object);
+        put(source.job, 41, 50);
+        await twin.deliver(firstShard);
+        sleeper.wake();
+        await first;
+        await twin.deliver(firstShard);
+        expect(visible(twin.job), place).toEqual(expected);
+        expect(await twin.job.control.readJob('twin'), place).toMatchObject({
+          ...{ generation: 2, hold: undefined },
+          timeline: [{ generation: 2 }],
+        });
+        const registry = await source.job.control.readRegistry(jobName);
+        expect(registry, place).toMatchObject({ pins: [], pending: [] });
+        expect(visible(source.job)).toEqual(await straight(40));
       }
-      await twin.clone(object);
-      put(source.job, 41, 50);
-      await twin.deliver(firstShard);
-      sleeper.wake();
-      await first;
-      await twin.deliver(firstShard);
-      expect(visible(twin.job), place).toEqual(expected);
-      expect(await twin.job.control.readJob('twin'), place).toMatchObject({
-        ...{ generation: 2, hold: undefined },
-        timeline: [{ generation: 2 }],
-      });
-      const registry = await source.job.control.readRegistry(jobName);
-      expect(registry, place).toMatchObject({ pins: [], pending: [] });
-      expect(visible(source.job)).toEqual(await straight(40));
-    }
-  });
+    },
+  );
 });
 
 describe('two clones of one job', () => {
