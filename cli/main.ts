@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { describeThrown } from '../shared/core/errors.ts';
 import { addCheckpointCommand } from './checkpoint/checkpoint-command.ts';
+import { addCloneCommand } from './clone/clone-command.ts';
 import { addDemoCommand } from './demo/demo-command.ts';
 import { addDrillCommand } from './drill/drill-command.ts';
 import { addFlushCommand } from './flush/flush-command.ts';
@@ -28,6 +29,7 @@ addSavepointCommand(program);
 addResumeCommand(program);
 addRestoreCommand(program);
 addDrillCommand(program);
+addCloneCommand(program);
 addGenerationsCommand(program);
 addFollowCommand(program);
 

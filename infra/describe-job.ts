@@ -33,6 +33,7 @@ const JOB_PROPS: Readonly<Record<string, Translation>> = {
   source: ['source', (value) => translate(value, SOURCE_PROPS)],
   checkpointing: ['checkpointing', (value) => translate(value, CHECKPOINTING_PROPS)],
   heartbeat: ['heartbeat', (value) => translate(value, HEARTBEAT_PROPS)],
+  cloneOf: ['cloneOf', toJobName],
   operators: [
     'operators',
     (value) =>
@@ -58,6 +59,10 @@ function translate(value: unknown, known: Readonly<Record<string, Translation>>)
       return [[name, convert(given)]];
     }),
   );
+}
+
+function toJobName(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'jobName' in value ? value.jobName : value;
 }
 
 // Not integral: a fraction is for `checkJob` to refuse, together with everything else.

@@ -52,6 +52,7 @@ export class JobRegistration extends Construct {
       serviceTimeout: Duration.minutes(10),
       properties: {
         JobName: job.jobName,
+        ...(job.cloneOf === undefined ? {} : { CloneOf: job.cloneOf }),
         MaxParallelism: job.maxParallelism,
         Operators: job.operators.map((operator) => operator.id),
         Sinks: Object.fromEntries(job.operators.flatMap(({ sinks }) => Object.entries(sinks))),

@@ -16,6 +16,9 @@ export type GrantedResource =
   | 'discarded-batches'
   | 'manifest-backup'
   | 'manifest-backup-objects'
+  | 'cloned-control-table'
+  | 'cloned-bucket'
+  | 'cloned-job-objects'
   | 'operator-functions'
   | 'step-function'
   | 'log-group'
@@ -248,6 +251,21 @@ export const STEP_PERMISSIONS: readonly Permission[] = [
     on: 'operator-functions',
     actions: ['lambda:InvokeFunction'],
     why: 'what the deployed code is a contract about, and the replay (R6); the operators of this job alone',
+  },
+  {
+    on: 'cloned-job-objects',
+    actions: ['s3:GetObject'],
+    why: 'only a clone: the manifest that it begins with, and its files (R12); nothing of the other job is ever written or deleted',
+  },
+  {
+    on: 'cloned-bucket',
+    actions: ['s3:ListBucket'],
+    why: 'only a clone: a missing object is 404 only to those who may list',
+  },
+  {
+    on: 'cloned-control-table',
+    actions: ['dynamodb:GetItem', 'dynamodb:PutItem'],
+    why: "only a clone: the other job's registry, in which it pins the manifest while it copies (R12)",
   },
   LOGGING,
 ];

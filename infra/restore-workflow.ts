@@ -36,9 +36,11 @@ interface Phase {
 
 /**
  * Restores a job (R5), or drills it (R13): validate → pin, merge → hold → fence → undo point → reserve → load → compare → flip
- * → replay → bring outputs back → release → sweep. Up to the flip what fails is given up, and the job goes on as it was.
+ * → replay → bring outputs back → release → sweep. Up to the flip what fails is given up, and the job goes on as it was. A clone
+ * (R12) begins with a copy of a manifest of another job.
  *
- * Input: `{ "manifest": <object>, "restore"?: <name>, "allowNonRestoredState"?, "acceptsGaps"?, "areTablesLost"?, "dryRun"? }`.
+ * Input: `{ "manifest": <object>, "restore"?: <name>, "allowNonRestoredState"?, "acceptsGaps"?, "areTablesLost"?, "dryRun"?,
+ * "clones"? }`.
  */
 export class RestoreWorkflow extends Construct {
   readonly stateMachine: StateMachine;
@@ -59,14 +61,22 @@ export class RestoreWorkflow extends Construct {
       { failsTo: retreat, attempts: ATTEMPTS },
       { isDrill, deletion, replay },
     );
-    const begin = this.#createBegin(begun, { forward, replay, sweep });
+    const copy = (next: State): State =>
+      this.#createCopy(begun, { failsTo: retreat, attempts: ATTEMPTS }, next);
+    const begin = this.#createBegin(begun, { forward, replay, sweep, copy });
     this.stateMachine = createWorkflow(this, begin, props, 'Restores and drills');
   }
 
   /** Reads the order, and goes on where an earlier execution of it ended. */
   #createBegin(
     phase: Phase,
-    next: { readonly forward: State; readonly replay: State; readonly sweep: State },
+    next: {
+      readonly forward: State;
+      readonly replay: State;
+      readonly sweep: State;
+      /** What a clone does before the validation. */
+      readonly copy: (validate: State) => State;
+    },
   ): State {
     const begin = new Pass(this, 'Begin', {
       parameters: {
@@ -97,15 +107,35 @@ export class RestoreWorkflow extends Construct {
       },
     });
     const validate = this.#step('Validate', 'restore.validate', ORDER, phase);
+    validate.next(next.forward);
     begin.next(prepare);
     prepare.next(layOut);
     layOut.next(
       new Choice(this, 'How far is it?')
         .when(Condition.stringEquals('$.stage', 'flipped'), next.replay)
         .when(Condition.stringEquals('$.stage', 'released'), next.sweep)
-        .otherwise(validate.next(next.forward)),
+        .when(Condition.isPresent('$.order.copyOf'), next.copy(validate))
+        .otherwise(validate),
     );
     return begin;
+  }
+
+  /** R12: the manifest and its files become the clone's own; from there on it is a restore like any other. */
+  #createCopy(begun: Phase, phase: Phase, validate: State): State {
+    const check = this.#step('Validate the clone', 'clone.validate', ORDER, begun);
+    const path = { ...phase, resultPath: '$.copy' };
+    const begin = this.#step('Pin the cloned job', 'clone.begin', ORDER, path);
+    const copy = this.#step('Copy the files', 'clone.copy', { ...ORDER, copy: '$.copy' }, path);
+    const finish = this.#step(
+      'Finish the copy',
+      'clone.finish',
+      { ...ORDER, copy: '$.copy' },
+      { ...phase, resultPath: '$.order' },
+    );
+    check.next(begin).next(copy);
+    loopUntilDone(this, copy, '$.copy', finish);
+    finish.next(validate);
+    return check;
   }
 
   /** From what the manifest lists to a generation that is loaded and compared. */

@@ -1,3 +1,4 @@
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
@@ -45,6 +46,18 @@ export interface StreamJobProps {
   readonly heartbeat?: HeartbeatProps;
 
   /**
+   * Lets the job begin as a clone of another one that reads the same stream: it is deployed closed, and processes nothing until
+   * `holdfast clone` has loaded a checkpoint or savepoint of the other job into it. From then on the two have nothing to do with
+   * each other, and this says nothing any more. Tables, sinks and bucket are its own, and so may its code be.
+   *
+   * It counts when the job is first deployed. Its workflows may read the other job's objects and pin a manifest in its control
+   * table. `maxParallelism` must be that of the other job, `source` its stream: `existingStream(other.stream, …)`.
+   *
+   * @default - the job begins at the oldest record of the stream
+   */
+  readonly cloneOf?: ClonedJob;
+
+  /**
    * What happens to stream, tables, bucket and logs when they leave the stack.
    *
    * With DESTROY the bucket must still be emptied by hand before the stack can be deleted.
@@ -62,6 +75,13 @@ export interface StreamJobProps {
    * @internal
    */
   readonly bundle?: (entry: string) => Code;
+}
+
+/** The job that a clone begins with; a `StreamJob` is one. */
+export interface ClonedJob {
+  readonly jobName: string;
+  readonly bucket: Pick<IBucket, 'arnForObjects' | 'bucketArn' | 'bucketName'>;
+  readonly controlTable: Pick<ITable, 'tableArn' | 'tableName'>;
 }
 
 /** What of a bucket is needed to copy manifests into it. */

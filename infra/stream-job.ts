@@ -35,6 +35,8 @@ const METRICS_NAMESPACE = 'Holdfast';
  * @throws ConfigurationError with every problem of the props, before anything is created.
  */
 export class StreamJob extends Construct {
+  /** Its stable name. */
+  readonly jobName: string;
   /** The stream that every operator reads. */
   readonly stream: IStream;
   /** One item for each key of each operator. */
@@ -58,14 +60,13 @@ export class StreamJob extends Construct {
   /** Puts heartbeats into the stream; none unless the job asks for them. */
   readonly heartbeatFunction: LambdaFunction | undefined;
 
-  readonly #jobName: string;
   readonly #sinkTables: ReadonlyMap<string, Table>;
   readonly #operatorFunctions = new Map<string, LambdaFunction>();
 
   constructor(scope: Construct, id: string, props: StreamJobProps) {
     super(scope, id);
     const job = readJob(this.node.path, props);
-    this.#jobName = job.jobName;
+    this.jobName = job.jobName;
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
     const bundle = props.bundle ?? bundleHandler;
     const storage = createJobStorage(
@@ -114,7 +115,7 @@ export class StreamJob extends Construct {
     this.coordinatorFunction = coordinator.function;
     const steps = new WorkflowSteps(this, 'Steps', {
       ...{ job, storage, stream: this.stream, operatorFunctions: this.#operatorFunctions },
-      ...{ bundle, removalPolicy },
+      ...{ bundle, removalPolicy, cloneOf: props.cloneOf },
     });
     this.workflowFunction = steps.function;
     const workflow = { function: steps.function, jobName: job.jobName };
@@ -195,7 +196,7 @@ export class StreamJob extends Construct {
     return new Metric({
       namespace: METRICS_NAMESPACE,
       metricName,
-      dimensionsMap: { job: this.#jobName },
+      dimensionsMap: { job: this.jobName },
       statistic: 'Maximum',
       ...options,
     });

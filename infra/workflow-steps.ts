@@ -7,7 +7,8 @@ import type { Job } from '../shared/config/job.ts';
 import { writeWorkflowEnvironment } from '../shared/config/workflow-environment.ts';
 import { HandlerFunction } from './handler-function.ts';
 import { type JobStorage, listStorageArns } from './job-storage.ts';
-import { STEP_PERMISSIONS } from './permissions.ts';
+import { jobObjectsPattern, STEP_PERMISSIONS } from './permissions.ts';
+import type { ClonedJob } from './stream-job-props.ts';
 
 const STEPS_ENTRY = fileURLToPath(
   new URL('../functions/workflow-steps/handler.ts', import.meta.url),
@@ -25,6 +26,7 @@ export interface WorkflowStepsProps {
   readonly stream: IStream;
   /** By operator. */
   readonly operatorFunctions: ReadonlyMap<string, LambdaFunction>;
+  readonly cloneOf: ClonedJob | undefined;
   readonly bundle: (entry: string) => Code;
   readonly removalPolicy: RemovalPolicy;
 }
@@ -35,7 +37,7 @@ export class WorkflowSteps extends Construct {
 
   constructor(scope: Construct, id: string, props: WorkflowStepsProps) {
     super(scope, id);
-    const { job, storage, stream, operatorFunctions } = props;
+    const { job, storage, stream, operatorFunctions, cloneOf } = props;
     const { function: handler } = new HandlerFunction(this, 'Handler', {
       code: props.bundle(STEPS_ENTRY),
       environment: writeWorkflowEnvironment({
@@ -54,6 +56,13 @@ export class WorkflowSteps extends Construct {
             table: storage.sinkTables.get(name)!.tableName,
           })),
         ),
+        ...(cloneOf !== undefined && {
+          cloned: {
+            job: cloneOf.jobName,
+            controlTable: cloneOf.controlTable.tableName,
+            bucket: cloneOf.bucket.bucketName,
+          },
+        }),
       }),
       memorySize: MEMORY_MB,
       timeout: TIMEOUT,
@@ -63,6 +72,11 @@ export class WorkflowSteps extends Construct {
         stream: [stream.streamArn],
         'stream-key': stream.encryptionKey ? [stream.encryptionKey.keyArn] : [],
         'operator-functions': [...operatorFunctions.values()].map(({ functionArn }) => functionArn),
+        ...(cloneOf !== undefined && {
+          'cloned-control-table': [cloneOf.controlTable.tableArn],
+          'cloned-bucket': [cloneOf.bucket.bucketArn],
+          'cloned-job-objects': [cloneOf.bucket.arnForObjects(jobObjectsPattern(cloneOf.jobName))],
+        }),
       },
       removalPolicy: props.removalPolicy,
     });

@@ -12,6 +12,7 @@ export function formatPlan(plan: RestorePlan): string {
   const tags = Object.entries(plan.tags).map(([key, value]) => `${key}=${value}`);
   const facts: (readonly [string, string])[] = [
     ['job', `${plan.job}, in generation ${present === 0 ? 'none' : present}`],
+    ...(plan.cloned === '' ? [] : [['clone of', plan.cloned] as const]),
     ['from', kind === 'savepoint' ? `savepoint ${label}` : `${kind} ${number}`],
     ['object', plan.object],
     ['generation', String(plan.generation)],

@@ -40,7 +40,7 @@ export function formatStatus(found: JobStatus): string {
   const facts = formatFacts([
     ['job', found.job],
     ['state', styleText(colour, state, { stream: process.stdout })],
-    ['generation', String(found.generation)],
+    ['generation', found.generation === 0 ? 'none yet' : String(found.generation)],
     [
       'last checkpoint',
       last === undefined

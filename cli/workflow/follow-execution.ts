@@ -118,13 +118,15 @@ export function createTracker(): (event: HistoryEvent) => Progress | undefined {
   };
 }
 
+const mergingStates = ['Merge the files', 'Copy the files'];
+
 /** A merge says how many bytes it has done. */
 function readBytes(state: string, output: string | undefined): Progress | undefined {
-  if (state !== 'Merge the files' || output === undefined) return undefined;
-  const { merge, base } = JSON.parse(output) as Partial<
-    Record<'merge' | 'base', { readonly doneBytes: number; readonly totalBytes: number }>
+  if (!mergingStates.includes(state) || output === undefined) return undefined;
+  const { merge, base, copy } = JSON.parse(output) as Partial<
+    Record<'merge' | 'base' | 'copy', { readonly doneBytes: number; readonly totalBytes: number }>
   >;
-  const bytes = merge ?? base;
+  const bytes = merge ?? base ?? copy;
   if (bytes === undefined || bytes.totalBytes === 0) return undefined;
   return { state, done: bytes.doneBytes, total: bytes.totalBytes };
 }

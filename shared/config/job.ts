@@ -86,6 +86,9 @@ const jobSchema = z.strictObject({
   operators: z.array(operatorSchema),
   checkpointing: checkpointingSchema.prefault({}),
   heartbeat: heartbeatSchema.optional(),
+  cloneOf: z
+    .custom<string>(isName, rule('clone-of', NAME_RULE, 'name the job that is cloned'))
+    .optional(),
 });
 
 /** A job as its author writes it: what is left out has a default. */
@@ -110,6 +113,7 @@ export function checkJob(description: unknown): readonly JobProblem[] {
     ...problems,
     ...checkCounts(description),
     ...checkDuplicates(description),
+    ...checkClone(description),
     ...checkCheckpointing('checkpointing', field(description, 'checkpointing') ?? {}),
   ].map((problem) => ({ ...problem, message: describeProblem(problem) }));
 }
@@ -151,6 +155,38 @@ function checkCounts(description: unknown): CountedProblem[] {
       expected: describeLimit(limit),
       remedy: count < limit.min ? 'add what is missing' : 'spread them over several jobs',
     }));
+}
+
+/** R12: what a clone goes on from are positions in the stream of the job that it clones, under a name of its own. */
+function checkClone(description: unknown): CountedProblem[] {
+  const cloneOf = field(description, 'cloneOf');
+  if (cloneOf === undefined) return [];
+  const kind = field(field(description, 'source'), 'kind');
+  const isItself = cloneOf === field(description, 'jobName');
+  return [
+    ...(isItself
+      ? [
+          {
+            code: 'clone-of-itself',
+            name: 'cloneOf',
+            got: showValue(cloneOf),
+            expected: 'another job',
+            remedy: 'give the clone a jobName of its own; state and checkpoints are kept under it',
+          },
+        ]
+      : []),
+    ...(kind === 'provisioned' || kind === 'on-demand'
+      ? [
+          {
+            code: 'clone-source',
+            name: 'source',
+            got: `a new stream (${kind})`,
+            expected: 'the stream of the job that is cloned',
+            remedy: 'take it with existingStream(job.stream, …)',
+          },
+        ]
+      : []),
+  ];
 }
 
 function checkDuplicates(description: unknown): CountedProblem[] {

@@ -20,6 +20,13 @@ export interface DeployedSink {
   readonly table: string;
 }
 
+/** Where the job is that this one is a clone of (R12). */
+export interface ClonedJobPlace {
+  readonly job: string;
+  readonly controlTable: string;
+  readonly bucket: string;
+}
+
 /** What the function of the workflows' steps is told by its deployment. */
 export interface WorkflowEnvironment {
   readonly job: string;
@@ -31,7 +38,11 @@ export interface WorkflowEnvironment {
   /** Operator → name of its function. */
   readonly operatorFunctions: ReadonlyMap<string, string>;
   readonly sinks: readonly DeployedSink[];
+  /** The job that this one is a clone of; left out where it is none. */
+  readonly cloned?: ClonedJobPlace;
 }
+
+const CLONED_JOB_VARIABLE = 'HOLDFAST_CLONED_JOB';
 
 /** @throws ConfigurationError naming every variable that is missing or wrong. */
 export function readWorkflowEnvironment(env: Variables): WorkflowEnvironment {
@@ -53,6 +64,13 @@ export function readWorkflowEnvironment(env: Variables): WorkflowEnvironment {
       readSinks,
       'a JSON list of sinks, each [operator, name, append or upsert, table]',
     ),
+    ...(env[CLONED_JOB_VARIABLE] !== undefined && {
+      cloned: reader.take(
+        CLONED_JOB_VARIABLE,
+        readClonedJob,
+        'a JSON list of the name, the control table and the bucket of the job that is cloned',
+      ),
+    }),
   };
   reader.refuseProblems('environment of the workflow steps');
   return environment;
@@ -71,6 +89,13 @@ export function writeWorkflowEnvironment(environment: WorkflowEnvironment): Reco
     HOLDFAST_DEPLOYED_SINKS: JSON.stringify(
       environment.sinks.map(({ operator, name, kind, table }) => [operator, name, kind, table]),
     ),
+    ...(environment.cloned !== undefined && {
+      [CLONED_JOB_VARIABLE]: JSON.stringify([
+        environment.cloned.job,
+        environment.cloned.controlTable,
+        environment.cloned.bucket,
+      ]),
+    }),
   };
 }
 
@@ -86,6 +111,17 @@ function readSinks(text: string): readonly DeployedSink[] | undefined {
     sinks.push({ operator, name, kind, table });
   }
   return sinks;
+}
+
+function readClonedJob(text: string): ClonedJobPlace | undefined {
+  const parsed = parseJson(text);
+  if (!Array.isArray(parsed) || parsed.length !== 3 || !parsed.every(isText)) return undefined;
+  const [job, controlTable, bucket] = parsed as [string, string, string];
+  const isPlace =
+    isName(job) &&
+    readTableName(controlTable) !== undefined &&
+    readBucketName(bucket) !== undefined;
+  return isPlace ? { job, controlTable, bucket } : undefined;
 }
 
 function isText(value: unknown): value is string {

@@ -17,6 +17,10 @@ export const SAVEPOINT_STEPS = [
 ] as const;
 
 export const RESTORE_STEPS = [
+  'clone.validate',
+  'clone.begin',
+  'clone.copy',
+  'clone.finish',
   'restore.prepare',
   'restore.validate',
   'restore.recreate',
@@ -50,6 +54,7 @@ export const REQUEST_STEPS = [
   'savepoint.inspect',
   'savepoint.delete',
   'restore.check',
+  'clone.check',
   'restore.cut-at-time',
   'generation.delete',
 ] as const;

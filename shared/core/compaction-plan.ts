@@ -48,6 +48,8 @@ export interface CompactionPlan {
   readonly steps: readonly MergeStep[];
   /** Empty where tombstones are kept. */
   readonly dropsUpTo: readonly DropRange[];
+  /** R12: the job whose manifest and files these are, where it is another one. */
+  readonly copiedFrom?: string | undefined;
 }
 
 const count = z.int().nonnegative();
@@ -86,6 +88,7 @@ const body = z.strictObject({
       z.strictObject({ operator: z.string(), from: z.string(), position: position.optional() }),
     )
     .readonly(),
+  copiedFrom: z.string().optional(),
   /** A document within the document, with its own version and checksum. */
   manifest: z.record(z.string(), z.unknown()),
 });
@@ -117,6 +120,7 @@ export function encodePlan(plan: CompactionPlan): Uint8Array {
       from,
       ...(upTo === undefined ? {} : { position: formatPosition(upTo) }),
     })),
+    ...(plan.copiedFrom === undefined ? {} : { copiedFrom: plan.copiedFrom }),
     manifest: JSON.parse(manifest) as Record<string, unknown>,
   };
   return encodeDocument(format, stored);
@@ -135,7 +139,8 @@ export function decodePlan(
 ): CompactionPlan {
   const stored = decodeDocument(format, bytes, name);
   const text = JSON.stringify(stored.manifest);
-  const manifest = decodeManifest(new TextEncoder().encode(text), name, expected);
+  const owner = stored.copiedFrom === undefined ? expected : { job: stored.copiedFrom };
+  const manifest = decodeManifest(new TextEncoder().encode(text), name, owner);
   const plan: CompactionPlan = {
     ...stored,
     manifest,

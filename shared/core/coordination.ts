@@ -104,7 +104,8 @@ export function findObstacle(
 ): string | undefined {
   const { registry, job, isManual = false } = facts;
   if (job === undefined) return 'the job has no item in the control table; deploy it first';
-  if (!job.isRunning) return 'the job is being created; wait for its deploy';
+  if (!job.isRunning)
+    return 'the job has not begun; wait for its deploy, or for the restore that it begins with';
   if (job.isHeld) return 'the job is held; wait until the hold is over';
   const making = registry.pending.filter(
     (work) => isOwnCheckpoint(work, job.generation) && nowMs < work.expiresAtMs,

@@ -10,9 +10,12 @@ import type { AttemptHistory } from '../core/suspicion.ts';
  */
 export interface Hold {
   readonly id: string;
-  /** `stopped` is what a savepoint with stop leaves behind: only a resume or a restore ends it (R14). */
-  readonly kind: 'savepoint' | 'restore' | 'stopped';
-  /** Whose it is, for people: the name of the savepoint or of the restore. */
+  /**
+   * `stopped` is what a savepoint with stop leaves behind: only a resume or a restore ends it (R14). `unborn` is what a deploy
+   * gives a job that is to begin as a clone: only a restore ends it (R12).
+   */
+  readonly kind: 'savepoint' | 'restore' | 'stopped' | 'unborn';
+  /** Whose it is, for people: the name of the savepoint or of the restore, or of what an unborn job waits for. */
   readonly owner: string;
   /** ms since the epoch. */
   readonly sinceMs: number;
@@ -39,6 +42,7 @@ export interface Job {
   readonly name: string;
   /** Goes up with each write of this item. */
   readonly version: number;
+  /** From 1 on; 0 for a job that is held and has none yet (R11, R12). */
   readonly generation: number;
   /** `creating` until the marker in S3 stands; only a `running` job processes records. */
   readonly status: 'creating' | 'running';

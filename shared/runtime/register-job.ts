@@ -3,11 +3,14 @@ import { assertMaxParallelism } from '../core/key-group.ts';
 import type { ControlStore, Job } from '../ports/control-store.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
 import { jobMarkerName } from './object-names.ts';
+import { createBirthHold, unbornGeneration } from './restore/unborn-job.ts';
 
 export interface JobRequest {
   readonly name: string;
   readonly maxParallelism: number;
   readonly operators: readonly string[];
+  /** R12: the job is to begin as a clone of another one, and is born held until then. @default it begins at once */
+  readonly birth?: { readonly cloneOf: string; readonly atMs: number };
 }
 
 /**
@@ -15,7 +18,7 @@ export interface JobRequest {
  * as often as it likes; it can die between any two steps.
  *
  * A marker without an item means that the tables were lost: a first deployment would begin the stream again and double
- * every output, so it is refused.
+ * every output, so it is refused. A job that was created keeps what it began as, whatever later deployments ask for.
  *
  * @throws HoldfastError `invalid` where the job cannot be what is asked for
  */
@@ -48,15 +51,15 @@ export async function registerJob(
   return await bringToRun(control, job, request);
 }
 
-function newJob({ name, maxParallelism, operators }: JobRequest): Job {
+function newJob({ name, maxParallelism, operators, birth }: JobRequest): Job {
   return {
     name,
     version: 1,
-    generation: 1,
+    generation: birth === undefined ? 1 : unbornGeneration,
     status: 'creating',
     maxParallelism,
     operators,
-    hold: undefined,
+    hold: birth && createBirthHold(birth.cloneOf, birth.atMs),
     timeline: [],
   };
 }

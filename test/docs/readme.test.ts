@@ -28,7 +28,10 @@ beforeAll(async () => {
   const config = JSON.parse(await readFile(join(project, 'tsconfig.json'), 'utf8')) as object;
   await writeFile(
     join(folder, 'tsconfig.json'),
-    JSON.stringify({ ...config, include: ['functions', 'infra/orders-stack.ts'] }),
+    JSON.stringify({
+      ...config,
+      include: ['functions', 'infra/orders-stack.ts', 'infra/orders-b-stack.ts'],
+    }),
   );
 });
 
@@ -48,6 +51,7 @@ describe('README.md', () => {
       'functions/orders/operator.test.ts',
       'functions/orders/handler.ts',
       'infra/orders-stack.ts',
+      'infra/orders-b-stack.ts',
     ]);
   });
 

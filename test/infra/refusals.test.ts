@@ -103,9 +103,39 @@ const JOB_REFUSALS: readonly (readonly [string, Partial<StreamJobProps>, string]
     },
     'operators[1].sinks.rows: got "rows", expected a sink name that no other operator of the job has (each sink has one writer); give each operator a sink of its own',
   ],
+  [
+    'a clone of another stream than that of the job that is cloned',
+    { cloneOf: clonedAs('first') },
+    'source: got a new stream (provisioned), expected the stream of the job that is cloned; take it with existingStream(job.stream, …)',
+  ],
 ];
 
+function clonedAs(jobName: string): NonNullable<StreamJobProps['cloneOf']> {
+  return {
+    jobName,
+    bucket: {
+      bucketName: 'checkpoints',
+      bucketArn: 'arn:aws:s3:::checkpoints',
+      arnForObjects: (pattern) => `arn:aws:s3:::checkpoints/${pattern}`,
+    },
+    controlTable: {
+      tableName: 'control',
+      tableArn: 'arn:aws:dynamodb:eu-central-1:123456789012:table/control',
+    },
+  };
+}
+
 describe('a stream job', () => {
+  it.each([
+    ['itself', 'flights', 'cloneOf: got "flights", expected another job; give the clone a jobName'],
+    ['a job that none can be', 'Flights', 'cloneOf: got "Flights", expected a to z'],
+  ])('refuses a clone of %s', (_, jobName, message) => {
+    const error = refusal({ source: provisionedStream({ shards: 1 }), cloneOf: clonedAs(jobName) });
+    // The stream is a new one, too.
+    expect(error.problems).toHaveLength(2);
+    expect(error.message).toContain(message);
+  });
+
   it.each(OPERATOR_REFUSALS)('refuses %s', (_, changes, message) => {
     const error = refusal({ operators: [operatorProps(changes)] });
     expect(error.problems).toHaveLength(1);

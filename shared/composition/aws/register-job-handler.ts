@@ -38,7 +38,9 @@ export function createRegisterJobHandler(): (event: CustomResourceEvent) => Prom
 
   return async (event) => {
     try {
-      if (event.RequestType !== 'Delete') await registerJob(control, objects, readRequest(event));
+      if (event.RequestType !== 'Delete') {
+        await registerJob(control, objects, readRequest(event, system.now()));
+      }
       await respond(event, 'SUCCESS', '');
     } catch (thrown) {
       // CloudFormation shows the reason to whoever deploys, and rolls back.
@@ -47,8 +49,8 @@ export function createRegisterJobHandler(): (event: CustomResourceEvent) => Prom
   };
 }
 
-function readRequest(event: CustomResourceEvent): JobRequest {
-  const { JobName: name, MaxParallelism, Operators } = event.ResourceProperties;
+function readRequest(event: CustomResourceEvent, nowMs: number): JobRequest {
+  const { JobName: name, MaxParallelism, Operators, CloneOf: cloneOf } = event.ResourceProperties;
   // CloudFormation turns every scalar into text.
   const maxParallelism = Number(MaxParallelism);
   if (typeof name !== 'string' || !Array.isArray(Operators)) {
@@ -64,7 +66,10 @@ function readRequest(event: CustomResourceEvent): JobRequest {
       `the job's name is ${JSON.stringify(before)}, the deployment asks for ${JSON.stringify(name)}; the name is a contract: under another one the stream would be read again from its beginning and every output doubled`,
     );
   }
-  return { name, maxParallelism, operators: Operators.map(String) };
+  return {
+    ...{ name, maxParallelism, operators: Operators.map(String) },
+    ...(typeof cloneOf === 'string' ? { birth: { cloneOf, atMs: nowMs } } : {}),
+  };
 }
 
 async function respond(

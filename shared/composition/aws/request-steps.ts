@@ -13,7 +13,9 @@ import { cutAtTime } from '../../runtime/restore/cut-at-time.ts';
 import { deleteGeneration } from '../../runtime/restore/delete-generation.ts';
 import { resumeJob } from '../../runtime/restore/hold.ts';
 import type { RestorePorts } from '../../runtime/restore/restore-order.ts';
-import { checkRestore } from '../../runtime/restore/check-restore.ts';
+import { checkClone } from '../../runtime/restore/check-clone.ts';
+import { checkRestore, type RestoreCheck } from '../../runtime/restore/check-restore.ts';
+import { requireCloned } from '../../runtime/restore/cloned-objects.ts';
 import { readReservation } from '../../runtime/restore/reservation.ts';
 import { deletion } from './restore-steps-schema.ts';
 import { count, defineStep, text, type Step } from './workflow-step.ts';
@@ -36,7 +38,7 @@ const reference = z.strictObject({
 
 const hold = z
   .strictObject({
-    kind: z.enum(['savepoint', 'restore', 'stopped']),
+    kind: z.enum(['savepoint', 'restore', 'stopped', 'unborn']),
     owner: z.string(),
     sinceMs: count,
     isFlipped: z.boolean(),
@@ -63,7 +65,7 @@ const examplesMax = 5;
 
 const jobDescription = z.strictObject({
   job: text,
-  /** 0 where the job has no item. */
+  /** 0 where the job has none yet, or no item. */
   generation: count,
   hold,
   generations: z.array(generation),
@@ -83,6 +85,8 @@ export type VerifiedFiles = z.output<typeof verified>;
 
 const restorePlan = z.strictObject({
   job: text,
+  /** Whose manifest it is, for a clone (R12); empty for one of the job's own. */
+  cloned: z.string(),
   object: text,
   kind: z.enum(['checkpoint', 'savepoint', 'undo']),
   generation: count,
@@ -97,7 +101,7 @@ const restorePlan = z.strictObject({
   /** With a state, in merged files; segments hold some again, and others. */
   keysInRuns: count,
   channels: count,
-  /** The generation that the job is in; 0 where its tables are lost. */
+  /** The generation that the job is in; 0 where it has none, or its tables are lost. */
   present: count,
   hold,
   differences: z.array(
@@ -149,21 +153,20 @@ export const requestSteps: Readonly<Record<RequestStep, Step>> = {
         : (await readRegistry(ports)).complete;
       const { object } = await findReference(ports, from, known);
       const found = await checkRestore(ports, { restore, manifest: object, areTablesLost });
-      const { manifest, differences, gaps, missing } = found;
-      const job = await ports.control.readJob(ports.job);
-      const { kind, number, label, note, tags, readAtMs, isExact, keysInRuns } = manifest;
-      return {
-        ...{ job: ports.job, object, kind, number, label, note, tags },
-        ...{ readAtMs, isExact, keysInRuns },
-        generation: manifest.generation,
-        bytes: manifest.totalBytes,
-        channels: manifest.channels.length,
-        present: job?.generation ?? 0,
-        hold: describeHold(job),
-        differences: differences.map((difference) => ({ ...difference })),
-        gaps: [...gaps],
-        missing: { files: missing.length, examples: missing.slice(0, examplesMax) },
-      };
+      return describePlan(ports, object, found);
+    },
+  ),
+
+  'clone.check': defineStep(
+    { from: text, restore: text },
+    restorePlan,
+    async ({ from, restore }, ports) => {
+      const cloned = requireCloned(ports);
+      const { complete } = await readRegistry(cloned);
+      // C3: the newest checkpoint that can be had may be one before the last.
+      const exact = complete.filter(({ isExact }) => isExact);
+      const { object } = await findReference(cloned, from, from === 'latest' ? exact : complete);
+      return describePlan(ports, object, await checkClone(ports, { restore, copyOf: object }));
     },
   ),
 
@@ -193,6 +196,28 @@ export const requestSteps: Readonly<Record<RequestStep, Step>> = {
     },
   ),
 };
+
+async function describePlan(
+  ports: RestorePorts,
+  object: string,
+  { manifest, differences, gaps, missing }: RestoreCheck,
+): Promise<z.input<typeof restorePlan>> {
+  const job = await ports.control.readJob(ports.job);
+  const { kind, number, label, note, tags, readAtMs, isExact, keysInRuns } = manifest;
+  return {
+    ...{ job: ports.job, object, kind, number, label, note, tags },
+    ...{ readAtMs, isExact, keysInRuns },
+    cloned: manifest.job === ports.job ? '' : manifest.job,
+    generation: manifest.generation,
+    bytes: manifest.totalBytes,
+    channels: manifest.channels.length,
+    present: job?.generation ?? 0,
+    hold: describeHold(job),
+    differences: differences.map((difference) => ({ ...difference })),
+    gaps: [...gaps],
+    missing: { files: missing.length, examples: missing.slice(0, examplesMax) },
+  };
+}
 
 async function describeJob(ports: RestorePorts): Promise<z.input<typeof jobDescription>> {
   const job = await ports.control.readJob(ports.job);
@@ -236,7 +261,7 @@ function describeHold(
  * A manifest as people call it: `latest`, the number of a checkpoint, the name of a savepoint, or the name of its object.
  */
 async function findReference(
-  ports: RestorePorts,
+  ports: Pick<RestorePorts, 'job'>,
   from: string,
   complete: readonly ManifestReference[],
 ): Promise<Pick<ManifestReference, 'object'>> {

@@ -6,6 +6,8 @@ import type { Reservation } from '../../core/reservation.ts';
 import type { SweptSink } from '../../ports/sink.ts';
 import { hasTimeFor, type Deadline } from '../../runtime/deadline.ts';
 import { inParallel } from '../../runtime/in-parallel.ts';
+import { isCloneOrder } from '../../runtime/restore/check-clone.ts';
+import { unpinCloned } from '../../runtime/restore/copy-manifest.ts';
 import { findBehind, readTargets, type ReplayTarget } from '../../runtime/restore/flip.ts';
 import { fenceChannels, readJob, releaseHold } from '../../runtime/restore/hold.ts';
 import { findStretches, republishStretch } from '../../runtime/restore/republish.ts';
@@ -203,8 +205,10 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
       /** Sinks in which rows of the abandoned time may still be, `operator/sink`. */
       unswept: z.array(text),
     }),
-    async ({ order: { restore }, generation, undo, loaded, replayed, swept }, ports) => {
+    async ({ order, generation, undo, loaded, replayed, swept }, ports) => {
+      const { restore } = order;
       await unpinManifest(ports, restore);
+      if (isCloneOrder(order)) await unpinCloned(ports, order);
       const sum = (numbers: readonly number[]): number =>
         numbers.reduce((total, number) => total + number, 0);
       return {

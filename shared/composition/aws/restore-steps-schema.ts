@@ -22,6 +22,8 @@ export const restoreRequest = z.strictObject({
   areTablesLost: z.boolean().default(false),
   /** R13: everything up to the comparison, in a number that is burnt. */
   dryRun: z.boolean().default(false),
+  /** R12: the manifest is one of the job that this one is deployed as a clone of. */
+  clones: z.boolean().default(false),
 });
 
 export const restoreOrder = z.strictObject({
@@ -31,6 +33,17 @@ export const restoreOrder = z.strictObject({
   acceptsGaps: z.boolean(),
   areTablesLost: z.boolean(),
   dryRun: z.boolean(),
+  /** Of a clone alone: the manifest of the cloned job. `manifest` is it, too, until it is copied. */
+  copyOf: text.optional(),
+});
+
+export const copy = z.strictObject({
+  /** Of the compaction that makes it; 0 where it stands already. */
+  number: count,
+  isDone: z.boolean(),
+  doneBytes: count,
+  totalBytes: count,
+  rounds: count,
 });
 
 export const base = z.strictObject({

@@ -3,6 +3,7 @@ import { PARTS_MAX, type RestoreStep } from '../../config/workflow-steps.ts';
 import { HoldfastError } from '../../core/errors.ts';
 import type { Manifest } from '../../core/manifest.ts';
 import type { Reservation } from '../../core/reservation.ts';
+import type { Hold } from '../../ports/control-store.ts';
 import { runCompaction } from '../../runtime/checkpoint/run-compaction.ts';
 import { verifyFiles } from '../../runtime/checkpoint/savepoint-steps.ts';
 import { readManifest } from '../../runtime/checkpoint/take-manifest.ts';
@@ -23,7 +24,11 @@ import {
   writeUndo,
 } from '../../runtime/restore/restore-steps.ts';
 import type { RestorePorts } from '../../runtime/restore/restore-order.ts';
+import { isCloneOrder } from '../../runtime/restore/check-clone.ts';
 import { checkRestore, refuseRestore } from '../../runtime/restore/check-restore.ts';
+import { unpinCloned } from '../../runtime/restore/copy-manifest.ts';
+import { isUnborn } from '../../runtime/restore/unborn-job.ts';
+import { cloneSteps } from './clone-steps.ts';
 import { filesOf, loadSteps, refuseDifferences, requireReservation } from './restore-steps-load.ts';
 import { replaySteps } from './restore-steps-replay.ts';
 import {
@@ -51,7 +56,8 @@ import {
 /*
  * The steps of a restore as tasks of their own (R5): validate → pin, merge → hold → fence → undo point → reserve → load →
  * compare → flip → replay → bring outputs back → release → sweep. Up to the flip a failure gives up, and the job goes on as
- * it was. A drill (R13) goes the same way without hold up to the comparison, and deletes what it has loaded.
+ * it was. A drill (R13) goes the same way without hold up to the comparison, and deletes what it has loaded. A clone (R12) copies
+ * the manifest first.
  */
 
 /** Files that one part of a load has at least, and groups that one part of a comparison has at least. */
@@ -62,6 +68,7 @@ const groupsOfPartMin = 16;
 const filesOfComparisonMin = 4;
 
 export const restoreSteps: Readonly<Record<RestoreStep, Step>> = {
+  ...cloneSteps,
   ...loadSteps,
   ...replaySteps,
 
@@ -69,7 +76,17 @@ export const restoreSteps: Readonly<Record<RestoreStep, Step>> = {
     { request: restoreRequest, execution: text },
     prepared,
     async ({ request, execution }, ports) => {
-      const order = { ...request, restore: request.restore ?? execution };
+      const { clones, ...wanted } = request;
+      const order = {
+        ...{ ...wanted, restore: wanted.restore ?? execution },
+        ...(clones ? { copyOf: wanted.manifest } : {}),
+      };
+      if (clones && (order.dryRun || order.areTablesLost)) {
+        throw new HoldfastError(
+          'invalid',
+          `a clone is neither drilled nor made again from its bucket; once job ${ports.job} has begun, restore it from manifests of its own`,
+        );
+      }
       if (order.dryRun && order.areTablesLost) {
         throw new HoldfastError(
           'invalid',
@@ -208,12 +225,13 @@ export const restoreSteps: Readonly<Record<RestoreStep, Step>> = {
       const isFlipped = !order.dryRun && !(await giveUpHold(ports, hold));
       if (isFlipped) return { message: reason, isFlipped };
       await abandonWork(ports, order.restore);
+      if (isCloneOrder(order)) await unpinCloned(ports, order);
       const { restore, dryRun } = order;
       const job = await ports.control.readJob(ports.job);
       const outcome = dryRun
         ? `drill ${restore} has failed`
-        : job?.hold?.owner === restore
-          ? `restore ${restore} has failed; the job stays closed until a restore of this name succeeds`
+        : job !== undefined && isUnborn(job)
+          ? explainClosed(restore, job.hold)
           : `restore ${restore} has failed before it changed anything; the job goes on as before`;
       const left =
         generation === 0 || isDone
@@ -242,6 +260,13 @@ export const restoreSteps: Readonly<Record<RestoreStep, Step>> = {
     },
   ),
 };
+
+/** R11, R12: a job that has no generation is never opened by a failure. */
+function explainClosed(restore: string, hold: Hold | undefined): string {
+  const until =
+    hold?.kind === 'unborn' ? 'until it is cloned' : 'until a restore of this name succeeds';
+  return `restore ${restore} has failed; the job stays closed ${until}`;
+}
 
 /** How far an earlier execution of a restore came. */
 function stageOf(begun: Awaited<ReturnType<typeof findMade>>): 'begin' | 'flipped' | 'released' {

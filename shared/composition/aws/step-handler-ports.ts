@@ -1,4 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createS3ObjectStore } from '../../adapters/s3/s3-object-store.ts';
+import { createDynamodbControlStore } from '../../adapters/dynamodb/dynamodb-control-store.ts';
 import { createDynamodbAppendSink } from '../../adapters/dynamodb/dynamodb-append-sink.ts';
 import { createDynamodbDeadLetterSink } from '../../adapters/dynamodb/dynamodb-dead-letter-sink.ts';
 import { createDynamodbHintStore } from '../../adapters/dynamodb/dynamodb-hint-store.ts';
@@ -7,11 +9,15 @@ import { createDynamodbUpsertSink } from '../../adapters/dynamodb/dynamodb-upser
 import { createWriteModeProbe } from '../../adapters/dynamodb/probe-write-mode.ts';
 import { createEmbeddedMetrics } from '../../adapters/system/embedded-metrics.ts';
 import { nodeSystem } from '../../adapters/system/node-system.ts';
-import type { DeployedSink, WorkflowEnvironment } from '../../config/workflow-environment.ts';
+import type {
+  ClonedJobPlace,
+  DeployedSink,
+  WorkflowEnvironment,
+} from '../../config/workflow-environment.ts';
 import { deadLetterSink } from '../../core/emission.ts';
 import type { Sink, SinkRow, SinkTable, SweptSink } from '../../ports/sink.ts';
-import type { RestorePorts } from '../../runtime/restore/restore-order.ts';
-import { createAwsClients } from './clients.ts';
+import type { ClonedJob, RestorePorts } from '../../runtime/restore/restore-order.ts';
+import { createAwsClients, type AwsClients } from './clients.ts';
 import { openJob } from './job-tools.ts';
 import { openShardReader } from './stream-access.ts';
 
@@ -35,6 +41,9 @@ export function openWorkflowPorts(
     state: createDynamodbStateStore({ client, table: stateTable, system, writeMode }),
     hints: createDynamodbHintStore({ client, table: stateTable, system }),
     reader: openShardReader(kinesis, streamArn),
+    ...(environment.cloned === undefined
+      ? {}
+      : { cloned: openCloned(clients, environment.cloned) }),
     sinks: [
       ...environment.sinks.map((deployed) => openSink(client, deployed)),
       ...[...operatorFunctions.keys()].map((operator) => ({
@@ -42,6 +51,18 @@ export function openWorkflowPorts(
         ...{ table: deadLetters, sink: deadLetters },
       })),
     ],
+  };
+}
+
+function openCloned(clients: AwsClients, place: ClonedJobPlace): ClonedJob {
+  return {
+    job: place.job,
+    control: createDynamodbControlStore({
+      ...{ client: clients.dynamodb, table: place.controlTable, system: nodeSystem },
+    }),
+    objects: createS3ObjectStore({
+      ...{ client: clients.s3, bucket: place.bucket, system: nodeSystem },
+    }),
   };
 }
 

@@ -9,7 +9,8 @@ import { collectGarbage } from './collect-garbage.ts';
 import { readBase, readManifest } from './take-manifest.ts';
 
 /**
- * Deletes a savepoint, which nothing else ever does.
+ * Deletes a savepoint, which nothing else ever does. Where a generation of the job was made from it, its manifest stays: it says
+ * which segments lead there (R10), and its name can be no other savepoint's.
  *
  * @throws HoldfastError `invalid` where there is none of this name, `conflict` while somebody reads it or another manifest
  *   lists its files (C7)

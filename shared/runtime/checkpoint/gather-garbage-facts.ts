@@ -8,7 +8,7 @@ import type { Reservation } from '../../core/reservation.ts';
 import type { Job } from '../../ports/control-store.ts';
 import { inParallel } from '../in-parallel.ts';
 import type { JobPorts } from '../job-ports.ts';
-import { baseName, cutName, jobPrefix, manifestName, parseObjectName } from '../object-names.ts';
+import { baseName, cutName, manifestName, parseObjectName } from '../object-names.ts';
 import { readReservation } from '../restore/reservation.ts';
 import type { GarbageFacts } from './classify-objects.ts';
 import { readRegistry } from './change-registry.ts';
@@ -88,17 +88,11 @@ async function readOrigins(
   registry: Registry,
   reservations: readonly Reservation[],
 ): Promise<MadeGeneration[]> {
-  const read = await inParallel(
-    reservations,
-    requestsMax,
-    async ({ generation, manifest: name, left }) => {
-      // A clone begins with a manifest of another job, whose objects are that job's business.
-      if (!name.startsWith(jobPrefix(ports.job))) return [];
-      const manifest = await mustFind(ports, name, registry);
-      return [{ generation, manifest, areTablesLost: left === 'all' }];
-    },
-  );
-  return read.flat();
+  return inParallel(reservations, requestsMax, async ({ generation, manifest: name, left }) => ({
+    generation,
+    manifest: await mustFind(ports, name, registry),
+    areTablesLost: left === 'all',
+  }));
 }
 
 /**

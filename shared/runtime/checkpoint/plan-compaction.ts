@@ -56,7 +56,8 @@ const requestsMax = 32;
 const usualBlockBytes = 1024 * 1024;
 
 /**
- * Decides what a compaction of a manifest does, and writes it down; where a plan of this work stands, that one counts.
+ * Decides what a compaction of a manifest does, and writes it down; where a plan of this work stands, that one counts. The
+ * manifest may be one of another job, whose files then are copied (R12).
  *
  * @throws HoldfastError `corrupt` where a file of the manifest is missing or damaged
  */
@@ -83,6 +84,7 @@ export async function planCompaction(
     fileBytes: limits.fileBytes,
     steps: await planSteps(ports, manifest, mergedRuns, limits),
     dropsUpTo: drops ? await findDropRanges(ports, manifest) : [],
+    ...(manifest.job === ports.job ? {} : { copiedFrom: manifest.job }),
   };
   const name = planName(ports.job, pending.number);
   if ((await ports.objects.create(name, encodePlan(plan))) === 'created') return plan;
@@ -214,7 +216,7 @@ function listRuns(manifest: Manifest, operator: string, mergedRuns: number): Can
 }
 
 async function listSegments(
-  { objects, job }: JobPorts,
+  { objects }: JobPorts,
   manifest: Manifest,
   operator: string,
 ): Promise<Candidate[]> {
@@ -224,7 +226,7 @@ async function listSegments(
       : [],
   );
   const candidates = await inParallel(places, requestsMax, async (segment) => {
-    const files = segmentSource(manifest, job, segment);
+    const files = segmentSource(manifest, segment);
     const { blocks, entries } = await openSource(objects, files[0]!);
     const bytes = bytesOf(files);
     const rawBytes = blocks.reduce((max, block) => Math.max(max, block.rawBytes), 0);

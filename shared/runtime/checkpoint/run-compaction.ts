@@ -9,6 +9,7 @@ import { describeRunFile, type DescribedFile } from '../../core/state-file.ts';
 import { itemBytes } from '../../core/stored-item.ts';
 import { hasTimeFor, type Deadline } from '../deadline.ts';
 import type { JobPorts } from '../job-ports.ts';
+import { copiedGeneration } from '../restore/unborn-job.ts';
 import { mergeFiles } from './merge-files.ts';
 import { readPlan } from './plan-compaction.ts';
 import { runSource, segmentSource, type SourceFiles } from './sorted-source.ts';
@@ -44,7 +45,7 @@ export async function runCompaction(
 ): Promise<CompactionState> {
   const plan = await readPlan(ports, number);
   const standing = await findStanding(ports, plan);
-  const totals = weighSteps(ports.job, plan);
+  const totals = weighSteps(plan);
   const totalBytes = totals.reduce((sum, bytes) => sum + bytes, 0);
   let doneBytes = 0;
   for (const [step, stepBytes] of totals.entries()) {
@@ -76,7 +77,7 @@ async function runStep(
   deadline: Deadline,
 ): Promise<number | undefined> {
   const made = (standing.files[step] ??= []);
-  const sources = sourcesOf(ports.job, plan, standing, step);
+  const sources = sourcesOf(plan, standing, step);
   for (;;) {
     let passedBytes = 0;
     const after = made.at(-1)?.header.last;
@@ -85,7 +86,7 @@ async function runStep(
       after,
       passed: (bytes) => (passedBytes += bytes),
     });
-    const cutter = cutFiles(merged, plan.fileBytes, deadline);
+    const cutter = cutFiles(numberAnew(merged, plan, step), plan.fileBytes, deadline);
     let ours: KeyPlace | undefined = after;
     for await (const part of cutter) {
       if (part === undefined) return passedBytes;
@@ -100,6 +101,21 @@ async function runStep(
     }
     const last = made.at(-1)?.header.last;
     if (last === undefined || ours === undefined || compareKeys(ours, last) === 0) return undefined;
+  }
+}
+
+/**
+ * Entries say in which generation they were made, and the highest counts (C6). Those of another job have nothing to do with
+ * generations of this one: they would hide what it makes itself. The merge itself goes by them, up to its last step.
+ */
+async function* numberAnew(
+  merged: AsyncGenerator<RunEntry>,
+  { copiedFrom, steps }: CompactionPlan,
+  step: number,
+): AsyncGenerator<RunEntry> {
+  const isAnew = copiedFrom !== undefined && steps[step]!.isFinal;
+  for await (const entry of merged) {
+    yield isAnew ? { ...entry, generation: copiedGeneration } : entry;
   }
 }
 
@@ -157,24 +173,18 @@ function ruleOf({ manifest, steps, dropsUpTo }: CompactionPlan, step: number): M
   };
 }
 
-function sourcesOf(
-  job: string,
-  plan: CompactionPlan,
-  standing: Standing,
-  step: number,
-): SourceFiles[] {
+function sourcesOf(plan: CompactionPlan, standing: Standing, step: number): SourceFiles[] {
   const { operator, sources } = plan.steps[step]!;
-  return sources.map((source) => filesOf(job, plan, standing, operator, source));
+  return sources.map((source) => filesOf(plan, standing, operator, source));
 }
 
 function filesOf(
-  job: string,
   { manifest }: CompactionPlan,
   { files }: Standing,
   operator: string,
   source: MergeSource,
 ): SourceFiles {
-  if ('segment' in source) return segmentSource(manifest, job, source.segment);
+  if ('segment' in source) return segmentSource(manifest, source.segment);
   if ('run' in source) return runSource(manifest.runs[source.run]!.files, operator);
   const made = files[source.step] ?? [];
   return runSource(
@@ -184,14 +194,14 @@ function filesOf(
 }
 
 /** How many bytes each step merges; what an earlier step makes counts as much as what it is made of. */
-function weighSteps(job: string, plan: CompactionPlan): number[] {
+function weighSteps(plan: CompactionPlan): number[] {
   const weights: number[] = [];
   const nothing: Standing = { files: [], nextFile: 1 };
   for (const { operator, sources } of plan.steps) {
     const bytes = sources.flatMap((source) =>
       'step' in source
         ? [weights[source.step]!]
-        : filesOf(job, plan, nothing, operator, source).map((file) => file.bytes),
+        : filesOf(plan, nothing, operator, source).map((file) => file.bytes),
     );
     weights.push(bytes.reduce((total, some) => total + some, 0));
   }

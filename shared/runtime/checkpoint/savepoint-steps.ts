@@ -6,6 +6,7 @@ import type { JobPorts } from '../job-ports.ts';
 import { cutName, manifestName, savepointPrefix } from '../object-names.ts';
 import { readJob } from '../restore/hold.ts';
 import { readStateFile } from '../restore/load.ts';
+import { isUnborn } from '../restore/unborn-job.ts';
 import { hasTimeFor, type Deadline } from '../deadline.ts';
 import type { ManifestFacts } from './manifest-facts.ts';
 import { readRegistry } from './change-registry.ts';
@@ -41,10 +42,17 @@ export async function beginSavepoint(
 ): Promise<PendingWork> {
   const { label, execution } = request;
   // Spelled here, so that a bad name is refused before anything is done.
-  savepointPrefix(ports.job, label);
+  const object = manifestName(ports.job, { kind: 'savepoint', label });
   const job = await readJob(ports);
+  if (isUnborn(job)) {
+    throw new HoldfastError(
+      'invalid',
+      `job ${ports.job} has not begun; there is nothing to make a savepoint of before the restore that it begins with`,
+    );
+  }
   const known = (await readRegistry(ports)).pending.find(({ id }) => id === execution);
   if (known !== undefined) return known;
+  const isTaken = (await ports.objects.readStart(object, 1)) !== undefined;
   return registerPending(
     ports,
     {
@@ -67,6 +75,12 @@ export async function beginSavepoint(
         throw new HoldfastError(
           'conflict',
           `savepoint ${making.label} of job ${ports.job} is being made by ${making.id} since ${new Date(making.sinceMs).toISOString()}; wait for it`,
+        );
+      }
+      if (isTaken) {
+        throw new HoldfastError(
+          'conflict',
+          `manifest ${object} of an earlier savepoint ${label} stands in the bucket, of one that came to nothing, or that a generation was made from; choose another name`,
         );
       }
     },

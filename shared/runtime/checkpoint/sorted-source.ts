@@ -35,13 +35,12 @@ const headBytesGuess = 64 * 1024;
 /** A segment of a manifest as a source. */
 export function segmentSource(
   manifest: Manifest,
-  job: string,
   [channel, at]: readonly [channel: number, segment: number],
 ): SourceFiles {
   const cut = manifest.channels[channel]!;
   const reference = cut.segments[at]!;
   const { generation } = cut.progress;
-  const name = segmentName(job, generation, channelId(cut.channel), reference);
+  const name = segmentName(manifest.job, generation, channelId(cut.channel), reference);
   return [{ name, bytes: reference.bytes, segmentOf: { generation }, groups: undefined }];
 }
 

@@ -4,6 +4,7 @@ import type { ManifestReference, PendingWork, Registry } from '../../core/regist
 import type { Job } from '../../ports/control-store.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { readJob } from '../restore/hold.ts';
+import { isUnborn } from '../restore/unborn-job.ts';
 import { changeRegistry } from './change-registry.ts';
 import { findManifest } from './find-manifest.ts';
 import { readFacts, type CheckpointPorts } from './manifest-facts.ts';
@@ -42,13 +43,15 @@ export async function triggerCheckpoint(
   );
 }
 
-/** What of a job coordination looks at. */
-export function factsOf({ generation, status, hold }: Job): {
+/** What of a job coordination looks at. A job without a generation does not run yet. */
+export function factsOf(job: Job): {
   readonly generation: number;
   readonly isRunning: boolean;
   readonly isHeld: boolean;
 } {
-  return { generation, isRunning: status === 'running', isHeld: hold !== undefined };
+  const { generation, status, hold } = job;
+  const isRunning = status === 'running' && !isUnborn(job);
+  return { generation, isRunning, isHeld: hold !== undefined };
 }
 
 /**

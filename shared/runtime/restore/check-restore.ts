@@ -1,6 +1,7 @@
 import { channelId, originOf, type StreamIncarnation } from '../../core/channel.ts';
 import { HoldfastError, isHoldfastError } from '../../core/errors.ts';
 import type { Manifest } from '../../core/manifest.ts';
+import type { Job } from '../../ports/control-store.ts';
 import { describeOperators } from '../checkpoint/manifest-facts.ts';
 import { readManifest } from '../checkpoint/take-manifest.ts';
 import { inParallel } from '../in-parallel.ts';
@@ -37,13 +38,19 @@ export async function checkRestore(
       `job ${ports.job} has an item in the control table, in generation ${job.generation}: its tables are not lost; restore it without the option that says so`,
     );
   }
-  const deployed = {
+  return compareManifest(ports, manifest, {
     maxParallelism: job?.maxParallelism ?? manifest.maxParallelism,
-    operators: await describeOperators(
-      ports,
-      job?.operators ?? manifest.operators.map(({ id }) => id),
-    ),
-  };
+    operators: job?.operators ?? manifest.operators.map(({ id }) => id),
+  });
+}
+
+/** Compares a manifest with the job as it is deployed, with the bucket, and with what the stream still has. */
+export async function compareManifest(
+  ports: RestorePorts,
+  manifest: Manifest,
+  { maxParallelism, operators }: Pick<Job, 'maxParallelism' | 'operators'>,
+): Promise<RestoreCheck> {
+  const deployed = { maxParallelism, operators: await describeOperators(ports, operators) };
   return {
     manifest,
     differences: [
@@ -80,7 +87,7 @@ const objectsAtOnce = 32;
 async function findMissing(ports: RestorePorts, manifest: Manifest): Promise<string[]> {
   const runs = manifest.runs.flatMap(({ files }) => files.map(({ name }) => name));
   const segments = manifest.channels.flatMap(({ channel, segments: some }) =>
-    some.map((one) => segmentName(ports.job, manifest.generation, channelId(channel), one)),
+    some.map((one) => segmentName(manifest.job, manifest.generation, channelId(channel), one)),
   );
   const names = [...runs, ...segments];
   const starts = await inParallel(names, objectsAtOnce, (name) => ports.objects.readStart(name, 1));

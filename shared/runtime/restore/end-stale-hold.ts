@@ -1,6 +1,7 @@
 import type { ShardReader } from '../../ports/shard-reader.ts';
 import type { JobPorts } from '../job-ports.ts';
-import { abortHold, unbornGeneration } from './hold.ts';
+import { abortHold } from './hold.ts';
+import { isUnborn } from './unborn-job.ts';
 
 /** Which part of the stream's retention a hold may last: what is held must have the time to be read afterwards. */
 const retentionShare = 0.5;
@@ -9,7 +10,7 @@ const hourMs = 3600 * 1000;
 /**
  * R1: ends a hold whose owner has not come back for so long that records would leave the stream unread. Nobody judges by the
  * clock: the hold is over with this write, and its owner finds that out by its own next one. A job that has flipped, stands
- * still at a savepoint, or has lost its tables is left alone.
+ * still at a savepoint, or has nothing to go back to is left alone.
  *
  * @returns true where a hold was ended
  */
@@ -19,8 +20,8 @@ export async function endStaleHold(
   const job = await ports.control.readJob(ports.job);
   const hold = job?.hold;
   if (job === undefined || hold === undefined) return false;
-  if (hold.isFlipped || hold.kind === 'stopped' || job.generation === unbornGeneration)
-    return false;
+  const canBeEnded = !isUnborn(job) || hold.before !== undefined;
+  if (hold.isFlipped || hold.kind === 'stopped' || !canBeEnded) return false;
   const { retentionHours } = await ports.reader.describe();
   const heldMs = ports.system.now() - hold.sinceMs;
   if (heldMs <= retentionHours * hourMs * retentionShare) return false;

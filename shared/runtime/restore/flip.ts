@@ -9,7 +9,8 @@ import type { ShardReader } from '../../ports/shard-reader.ts';
 import { readManifest } from '../checkpoint/take-manifest.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { isThere } from '../visit-channel.ts';
-import { changeHeldJob, readHeldJob, unbornGeneration } from './hold.ts';
+import { changeHeldJob, readHeldJob } from './hold.ts';
+import { isUnborn } from './unborn-job.ts';
 
 /**
  * R5, the flip: by one compare-and-swap on the job item the job goes over to its new generation. Before it a restore can
@@ -22,7 +23,7 @@ export async function flipJob(
 ): Promise<Job> {
   return changeHeldJob(ports, holdId, (job) => {
     if (job.hold.isFlipped && job.generation === generation) return undefined;
-    if (job.hold.undo === undefined && job.generation !== unbornGeneration) {
+    if (job.hold.undo === undefined && !isUnborn(job)) {
       throw new HoldfastError(
         'internal',
         `job ${job.name} would flip without a complete manifest of the positions at which it is held`,
@@ -68,7 +69,7 @@ export async function readTargets(
   return [...targets.values()];
 }
 
-/** R11: with the tables where it stood was lost. What is in the stream now is what there is to reach. */
+/** R11, R12: it stood nowhere, or that was lost with its tables. What is in the stream now is what there is to reach. */
 async function listTips(
   reader: ShardReader,
   operators: readonly string[],

@@ -4,6 +4,7 @@ import type { Hold, Job } from '../../ports/control-store.ts';
 import { inParallel } from '../in-parallel.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { readProgressOfAll } from '../checkpoint/read-cut.ts';
+import { isUnborn, unbornGeneration } from './unborn-job.ts';
 
 /*
  * R1, R2: a hold is one compare-and-swap on the job item and then a fence in every progress item. What a fence finds is the
@@ -21,7 +22,7 @@ export interface HoldRequest {
   readonly id: string;
   readonly kind: Hold['kind'];
   readonly owner: string;
-  /** What a restore may take over: the hold of a stopped job, or of a restore that has flipped and died (R1). */
+  /** What a restore may take over: the hold of a stopped or an unborn job, or of a restore that has flipped and died (R1). */
   readonly takesOver: boolean;
   /** The version of the job item that this acquisition is about. */
   readonly jobVersion: number;
@@ -66,11 +67,9 @@ function refuseOtherHold({ name, hold }: Job, { takesOver }: HoldRequest): void 
 }
 
 function mayBeTakenOver(hold: Hold): boolean {
-  return hold.kind === 'stopped' || (hold.kind === 'restore' && hold.isFlipped);
+  const { kind, isFlipped } = hold;
+  return kind === 'stopped' || kind === 'unborn' || (kind === 'restore' && isFlipped);
 }
-
-/** R11: the generation of a job whose tables were lost, until its restore has flipped. */
-export const unbornGeneration = 0;
 
 /**
  * R11: creates the item of a job whose tables were lost, held by the restore and in no generation: nothing can run until
@@ -140,10 +139,11 @@ export async function abortHold(ports: JobPorts, holdId: string): Promise<boolea
   await changeJob(ports, (job) => {
     if (job.hold?.id !== holdId) return undefined;
     isFlipped = job.hold.isFlipped;
-    // A job that was born held has nothing to go back to: it stays closed (R11).
-    return isFlipped || job.generation === unbornGeneration
+    const { before } = job.hold;
+    // A job that has no generation is never opened: without a hold to go back to this one stays (R11).
+    return isFlipped || (isUnborn(job) && before === undefined)
       ? undefined
-      : { ...job, hold: job.hold.before };
+      : { ...job, hold: before };
   });
   return !isFlipped;
 }
@@ -181,6 +181,12 @@ export async function resumeJob(ports: JobPorts): Promise<Job> {
   return changeJob(ports, (job) => {
     if (job.hold === undefined) return undefined;
     if (job.hold.kind === 'stopped') return { ...job, hold: undefined };
+    if (job.hold.kind === 'unborn') {
+      throw new HoldfastError(
+        'conflict',
+        `job ${job.name} was deployed as a ${job.hold.owner} and has not begun; begin it with: holdfast clone`,
+      );
+    }
     throw new HoldfastError(
       'conflict',
       `job ${job.name} was not stopped by a savepoint, it is held by ${job.hold.kind} ${job.hold.owner} since ${new Date(job.hold.sinceMs).toISOString()}; wait for it`,

@@ -12,6 +12,7 @@ import { loadChannels, loadFile } from './load.ts';
 import { findStretches, republishStretch } from './republish.ts';
 import { readReservation } from './reservation.ts';
 import {
+  abandonWork,
   beginBase,
   pinManifest,
   readBaseObject,
@@ -22,7 +23,9 @@ import {
   writeUndo,
 } from './restore-steps.ts';
 import type { RestoreOrder, RestorePorts } from './restore-order.ts';
+import { checkClone, isCloneOrder, type CloneOrder } from './check-clone.ts';
 import { checkRestore, refuseRestore } from './check-restore.ts';
+import { copyManifest, unpinCloned } from './copy-manifest.ts';
 import { rewriteView, sweepSink, type Beginning } from './sweep.ts';
 
 /*
@@ -53,6 +56,7 @@ export async function restoreJob(ports: RestorePorts, order: RestoreOrder): Prom
   const replayed = await replay(ports, order, made);
   const swept = await sweepAll(ports, made.reservation);
   await unpinManifest(ports, order.restore);
+  if (isCloneOrder(order)) await unpinCloned(ports, order);
   const { generation } = made.reservation;
   return { ...made.loaded, ...swept, replayed, generation, undo: made.undo };
 }
@@ -96,7 +100,12 @@ async function refuseIfOver(ports: RestorePorts, order: RestoreOrder, job: Job):
 }
 
 /** Everything up to the flip; what fails before it leaves the job as it was. */
-async function make(ports: RestorePorts, order: RestoreOrder, job: Job | undefined): Promise<Made> {
+async function make(
+  ports: RestorePorts,
+  wanted: RestoreOrder,
+  job: Job | undefined,
+): Promise<Made> {
+  const order = isCloneOrder(wanted) ? await copyFirst(ports, wanted) : wanted;
   refuseRestore(await checkRestore(ports, order), order);
   // An earlier call of this restore may have died under its hold.
   const holdId = job?.hold?.owner === order.restore ? job.hold.id : ports.system.randomId();
@@ -107,6 +116,18 @@ async function make(ports: RestorePorts, order: RestoreOrder, job: Job | undefin
     return await makeGeneration(ports, order, { base, holdId, jobVersion: job?.version ?? 1 });
   } catch (thrown) {
     if (await abortHold(ports, holdId)) await unpinManifest(ports, order.restore);
+    throw thrown;
+  }
+}
+
+/** R12: from here on a clone is a restore from a manifest of its own, of a job that has no generation yet. */
+async function copyFirst(ports: RestorePorts, order: CloneOrder): Promise<RestoreOrder> {
+  refuseRestore(await checkClone(ports, order), order);
+  try {
+    return { ...order, manifest: await copyManifest(ports, order) };
+  } catch (thrown) {
+    await unpinCloned(ports, order);
+    await abandonWork(ports, order.restore);
     throw thrown;
   }
 }

@@ -1,12 +1,18 @@
 import type { OperatorCalls } from '../../ports/operator-calls.ts';
 import type { ShardReader } from '../../ports/shard-reader.ts';
 import type { SweptSink } from '../../ports/sink.ts';
+import type { JobPorts } from '../job-ports.ts';
 import type { LoadPorts } from './load.ts';
+
+/** R12: another job, as far as a clone of it needs it. Its objects are only read; of its tables only the registry is touched. */
+export type ClonedJob = Pick<JobPorts, 'job' | 'control' | 'objects'>;
 
 export interface RestorePorts extends LoadPorts {
   readonly reader: ShardReader;
   readonly calls: OperatorCalls;
   readonly sinks: readonly SweptSink[];
+  /** The job that this one was deployed as a clone of. @default none */
+  readonly cloned?: ClonedJob;
 }
 
 export interface RestoreOrder {
@@ -20,4 +26,10 @@ export interface RestoreOrder {
   readonly acceptsGaps: boolean;
   /** The tables of the job are lost: it is made again from S3 alone (R11). */
   readonly areTablesLost: boolean;
+  /**
+   * R12: object name of a manifest of the cloned job. It is copied first, and `manifest` then names the copy.
+   *
+   * @default none
+   */
+  readonly copyOf?: string | undefined;
 }

@@ -19,10 +19,11 @@ import { findBase } from '../checkpoint/find-manifest.ts';
 import { planCompaction } from '../checkpoint/plan-compaction.ts';
 import { baseName, compactionPrefix } from '../object-names.ts';
 import { compareContracts } from './compare-contracts.ts';
-import { createHeldJob, nameUndo, readHeldJob, unbornGeneration, type HeldJob } from './hold.ts';
+import { createHeldJob, nameUndo, readHeldJob, type HeldJob } from './hold.ts';
 import { findLeft } from './left-behind.ts';
 import { readReservation, readWay, reserveGeneration } from './reservation.ts';
 import type { RestoreOrder, RestorePorts } from './restore-order.ts';
+import { isUnborn } from './unborn-job.ts';
 
 /*
  * The steps of a restore (R5), in the order of this file. Each can die anywhere and be run again, by itself or beside a twin.
@@ -84,7 +85,7 @@ export async function unpinManifest(ports: RestorePorts, restore: string): Promi
 }
 
 /** A restore may take so long before what it has registered counts as left behind, ms. */
-const restoreTimeoutMs = 24 * 3600 * 1000;
+export const restoreTimeoutMs = 24 * 3600 * 1000;
 
 function workLabel(restore: string): string {
   return `restore:${restore}`;
@@ -100,7 +101,7 @@ function isWorkOf(label: string, restore: string): boolean {
 }
 
 /** Work that is registered already, or is now: a twin finds it by its label. */
-async function claimWork(
+export async function claimWork(
   ports: RestorePorts,
   label: string,
   kind: 'compaction' | 'undo',
@@ -156,8 +157,8 @@ export async function readBaseObject(
 }
 
 /**
- * R2: the manifest at the held positions, by which the restore can be undone. Undefined where the tables were lost: there is
- * nothing to go back to.
+ * R2: the manifest at the held positions, by which the restore can be undone. Undefined where the job has no generation yet:
+ * there is nothing to go back to.
  */
 export async function writeUndo(
   ports: RestorePorts,
@@ -165,7 +166,7 @@ export async function writeUndo(
   holdId: string,
 ): Promise<string | undefined> {
   const job = await readHeldJob(ports, holdId);
-  if (job.generation === unbornGeneration) return undefined;
+  if (isUnborn(job)) return undefined;
   if (job.hold.undo !== undefined) return job.hold.undo;
   const operators = await describeOperators(ports, job.operators);
   const known = (await readRegistry(ports)).complete.find(

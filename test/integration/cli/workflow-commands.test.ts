@@ -11,6 +11,7 @@ import { startCli } from '../demo/run-cli.ts';
 
 const plan: RestorePlan = {
   job: 'flights',
+  cloned: '',
   object: 'jobs/flights/checkpoints/00000001/000000000007.json',
   kind: 'checkpoint',
   generation: 1,

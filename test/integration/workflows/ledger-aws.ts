@@ -4,7 +4,8 @@ import { PutRecordsCommand } from '@aws-sdk/client-kinesis';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { Duration, RemovalPolicy, type Stack } from 'aws-cdk-lib/core';
 import { StreamJob } from '../../../infra/stream-job.ts';
-import { provisionedStream } from '../../../infra/stream-source.ts';
+import type { StreamJobProps } from '../../../infra/stream-job-props.ts';
+import { existingStream, provisionedStream } from '../../../infra/stream-source.ts';
 import { moody } from '../bad-input/moody-operator.ts';
 import { startJobAws, type JobAws } from '../embedded/start-job-aws.ts';
 
@@ -12,18 +13,27 @@ const entry = fileURLToPath(new URL('../bad-input/moody-handler.ts', import.meta
 
 export const ledgerJob = 'ledger';
 
+/** The names of outputs begin with this where they are the clone's. */
+export type Prefix = '' | 'Twin';
+
 type Row = Readonly<Record<string, unknown>>;
+
+/** All that a reader of the sinks sees, sorted. */
+export interface VisibleRows {
+  readonly journal: string[];
+  readonly balance: string[];
+  readonly deadLetters: string[];
+}
 
 /** The embedded AWS with one job: each account's rows hold the history of its events, in order. */
 export interface LedgerAws extends JobAws {
   /** Puts events `from` to `to`, dealt out to some accounts; every seventh cannot be decoded. */
   put(from: number, to: number): Promise<void>;
   /** Resolves when everything that was put is acknowledged. */
-  whenDone(): Promise<void>;
-  /** All that a reader of the sinks sees. */
-  visible(): Promise<{ journal: string[]; balance: string[]; deadLetters: string[] }>;
+  whenDone(prefix?: Prefix): Promise<void>;
+  visible(prefix?: Prefix): Promise<VisibleRows>;
   /** What a plain computation over events 1 to `to` gives. */
-  expected(to: number): { journal: string[]; balance: string[]; deadLetters: string[] };
+  expected(to: number): VisibleRows;
   /** Items of the state table that are of a generation. */
   stateItems(generation: number): Promise<string[]>;
   output(name: string): string;
@@ -33,10 +43,13 @@ const accounts = ['ann', 'bob', 'cid', 'dee', 'eve'];
 const accountOf = (id: number): string => accounts[id % accounts.length]!;
 const isPoison = (id: number): boolean => id % 7 === 0;
 
-function addJob(stack: Stack): Record<string, string> {
-  const job = new StreamJob(stack, 'Job', {
-    jobName: ledgerJob,
-    source: provisionedStream({ shards: 2 }),
+function addLedger(
+  stack: Stack,
+  id: string,
+  props: Pick<StreamJobProps, 'jobName' | 'source' | 'cloneOf'>,
+): StreamJob {
+  return new StreamJob(stack, id, {
+    ...props,
     operators: [
       {
         id: moody.id,
@@ -49,6 +62,18 @@ function addJob(stack: Stack): Record<string, string> {
     maxParallelism: 8,
     removalPolicy: RemovalPolicy.DESTROY,
   });
+}
+
+/** A job on the stream of the first one, which is to begin as a clone of it. */
+function addTwin(stack: Stack, of: StreamJob): Record<string, string> {
+  const source = existingStream(of.stream, { retention: Duration.hours(24) });
+  const twin = addLedger(stack, 'Twin', { jobName: `${ledgerJob}-b`, source, cloneOf: of });
+  return Object.fromEntries(
+    Object.entries(listOutputs(twin)).map(([name, value]) => [`Twin${name}`, value]),
+  );
+}
+
+function listOutputs(job: StreamJob): Record<string, string> {
   return {
     Stream: job.stream.streamName,
     Bucket: job.bucket.bucketName,
@@ -64,8 +89,13 @@ function addJob(stack: Stack): Record<string, string> {
   };
 }
 
-export async function startLedgerAws(): Promise<LedgerAws> {
-  const started = await startJobAws('Ledger', addJob, {
+export async function startLedgerAws({ hasTwin = false } = {}): Promise<LedgerAws> {
+  const addTo = (stack: Stack): Record<string, string> => {
+    const source = provisionedStream({ shards: 2 });
+    const job = addLedger(stack, 'Job', { jobName: ledgerJob, source });
+    return { ...listOutputs(job), ...(hasTwin ? addTwin(stack, job) : {}) };
+  };
+  const started = await startJobAws('Ledger', addTo, {
     stateMachineSpeed: 10,
     // The coordinator has tests of its own.
     scheduleSpeed: 0,
@@ -103,12 +133,13 @@ export async function startLedgerAws(): Promise<LedgerAws> {
       );
       if (reply.FailedRecordCount !== 0) throw new Error('the stream took only a part');
     },
-    whenDone: () => aws.mappings[0]!.whenIdle({ timeoutMs: 110_000 }),
-    async visible() {
+    whenDone: (prefix = '') =>
+      aws.mappings[prefix === '' ? 0 : 1]!.whenIdle({ timeoutMs: 110_000 }),
+    async visible(prefix = '') {
       return {
-        journal: show(await scan(output('Journal'))),
-        balance: show(await scan(output('Balance'))),
-        deadLetters: (await scan(output('DeadLetters')))
+        journal: show(await scan(output(`${prefix}Journal`))),
+        balance: show(await scan(output(`${prefix}Balance`))),
+        deadLetters: (await scan(output(`${prefix}DeadLetters`)))
           .map((row) => Buffer.from(row['data'] as Uint8Array).toString())
           .sort(),
       };

@@ -2,10 +2,13 @@ import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STEP_PERMISSIONS, type GrantedResource } from '../../../infra/permissions.ts';
 import { createStepHandler } from '../../../shared/composition/aws/step-handler.ts';
-import { writeWorkflowEnvironment } from '../../../shared/config/workflow-environment.ts';
+import {
+  writeWorkflowEnvironment,
+  type WorkflowEnvironment,
+} from '../../../shared/config/workflow-environment.ts';
 import { readWorkflows } from '../../infra/workflow-definition.ts';
 import { run } from '../embedded/step-functions/memory-machine.ts';
-import { ledgerJob, startLedgerAws, type LedgerAws } from './ledger-aws.ts';
+import { ledgerJob, startLedgerAws, type LedgerAws, type Prefix } from './ledger-aws.ts';
 import {
   startRecordingProxy,
   type RecordedRequest,
@@ -14,19 +17,27 @@ import {
 
 const workflows = readWorkflows();
 const proxies: RecordingProxy[] = [];
-const recorded = new Set<string>();
+let recorded = new Set<string>();
+/** Whose function it is that works. */
+let at: Prefix = '';
 let ledger: LedgerAws;
 
 type Handler = ReturnType<typeof createStepHandler>;
 let handler: Handler;
+let twinHandler: Handler;
 
 const on = (resource: GrantedResource, action: string): string => `${action} on ${resource}`;
 
 const tableOf = (name: string): GrantedResource => {
   const { output } = ledger;
-  if (name === output('State')) return 'state-table';
-  if (name === output('Control')) return 'control-table';
-  return name === output('DeadLetters') ? 'dead-letter-table' : 'sink-tables';
+  if (name === output(`${at}State`)) return 'state-table';
+  if (name === output(`${at}Control`)) return 'control-table';
+  if (name === output(`${at}DeadLetters`)) return 'dead-letter-table';
+  if (name === output('Control')) return 'cloned-control-table';
+  const sinks = ['Journal', 'Balance'].map((sink) => output(`${at}${sink}`));
+  // What is neither may not be used at all.
+  expect(sinks).toContain(name);
+  return 'sink-tables';
 };
 
 /** What IAM calls a request to DynamoDB; statements are judged by what they do. */
@@ -48,14 +59,16 @@ const readDynamodb = ({ operation, body }: RecordedRequest): string[] => {
 };
 
 const readS3 = ({ method, url }: RecordedRequest): string[] => {
-  if (url.includes('list-type')) return [on('bucket', 's3:ListBucket')];
+  const isCloned = !url.includes(ledger.output(`${at}Bucket`));
+  if (url.includes('list-type'))
+    return [on(isCloned ? 'cloned-bucket' : 'bucket', 's3:ListBucket')];
   const isDeletion = method === 'DELETE' || url.includes('?delete');
   const action = isDeletion ? 'Delete' : method === 'PUT' ? 'Put' : 'Get';
-  return [on('job-objects', `s3:${action}Object`)];
+  return [on(isCloned ? 'cloned-job-objects' : 'job-objects', `s3:${action}Object`)];
 };
 
 beforeAll(async () => {
-  ledger = await startLedgerAws();
+  ledger = await startLedgerAws({ hasTwin: true });
   const { aws, output } = ledger;
   const readers: Record<
     'dynamodb' | 'kinesis' | 's3' | 'lambda',
@@ -76,25 +89,28 @@ beforeAll(async () => {
     env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] = proxy.endpoint;
   }
   const sinks = { journal: 'append', balance: 'upsert' } as const;
-  const variables = writeWorkflowEnvironment({
-    job: ledgerJob,
+  const describe = (prefix: Prefix): WorkflowEnvironment => ({
+    job: prefix === '' ? ledgerJob : `${ledgerJob}-b`,
     streamArn: `arn:aws:kinesis:us-east-1:000000000000:stream/${output('Stream')}`,
-    stateTable: output('State'),
-    controlTable: output('Control'),
-    deadLetterTable: output('DeadLetters'),
-    bucket: output('Bucket'),
-    operatorFunctions: new Map([['moody', output('Operator')]]),
+    stateTable: output(`${prefix}State`),
+    controlTable: output(`${prefix}Control`),
+    deadLetterTable: output(`${prefix}DeadLetters`),
+    bucket: output(`${prefix}Bucket`),
+    operatorFunctions: new Map([['moody', output(`${prefix}Operator`)]]),
     sinks: Object.entries(sinks).map(([name, kind]) => ({
       ...{ operator: 'moody', name, kind },
-      table: output(name === 'journal' ? 'Journal' : 'Balance'),
+      table: output(`${prefix}${name === 'journal' ? 'Journal' : 'Balance'}`),
     })),
   });
+  const cloned = { job: ledgerJob, controlTable: output('Control'), bucket: output('Bucket') };
   Object.assign(process.env, env, {
     AWS_REGION: aws.region,
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
   });
-  handler = createStepHandler({ ...variables, ...env });
+  handler = createStepHandler({ ...writeWorkflowEnvironment(describe('')), ...env });
+  const clone = { ...describe('Twin'), cloned };
+  twinHandler = createStepHandler({ ...writeWorkflowEnvironment(clone), ...env });
 });
 
 afterAll(async () => {
@@ -109,7 +125,7 @@ const runHere = async (
   input: Record<string, string | boolean>,
 ): Promise<Record<string, unknown>> => {
   const execution = await run(workflows[which], input, {
-    functions: { steps: (event) => handler(event, context) },
+    functions: { steps: (event) => (at === '' ? handler : twinHandler)(event, context) },
   });
   const { status, output, cause } = execution.state();
   expect(status, cause).toBe('SUCCEEDED');
@@ -157,10 +173,28 @@ describe('the rights of the function of the workflows', () => {
     await handler({ step: 'savepoint.delete', label: 'two' }, context);
     expect(await ledger.visible()).toEqual(ledger.expected(40));
     const granted = STEP_PERMISSIONS.flatMap((permission) =>
-      ['log-group', 'stream-key'].includes(permission.on)
+      ['log-group', 'stream-key'].includes(permission.on) || permission.on.startsWith('cloned-')
         ? []
         : permission.actions.map((action) => on(permission.on, action)),
     );
     expect([...recorded, ...rarelyUsed].sort()).toEqual(granted.sort());
+  });
+
+  it('are, of what another job has, what a clone of it uses', async () => {
+    const { object } = await runHere('savepoint', { label: 'cut' });
+    await ledger.put(41, 60);
+    recorded = new Set();
+    at = 'Twin';
+    const check = { step: 'clone.check', from: 'cut', restore: 'c1' };
+    expect(await twinHandler(check, context)).toMatchObject({ cloned: ledgerJob, object });
+    const order = { manifest: String(object), clones: true, restore: 'c1' };
+    expect(await runHere('restore', order)).toMatchObject({ generation: 2 });
+    const granted = STEP_PERMISSIONS.filter(({ on: what }) => what.startsWith('cloned-')).flatMap(
+      ({ on: what, actions }) => actions.map((action) => on(what, action)),
+    );
+    const used = [...recorded].filter((right) => right.includes(' on cloned-'));
+    // Listing is what makes a missing object 404.
+    const implied = on('cloned-bucket', 's3:ListBucket');
+    expect([...used, implied].sort()).toEqual(granted.sort());
   });
 });

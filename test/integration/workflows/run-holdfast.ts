@@ -1,5 +1,5 @@
 import { startCli } from '../demo/run-cli.ts';
-import type { LedgerAws } from './ledger-aws.ts';
+import type { LedgerAws, Prefix } from './ledger-aws.ts';
 
 export interface HoldfastRun {
   readonly code: number | NodeJS.Signals;
@@ -8,8 +8,14 @@ export interface HoldfastRun {
 }
 
 /** Runs the command line on the embedded AWS. */
-export async function runHoldfast(
+export function runHoldfast(ledger: LedgerAws, ...args: string[]): Promise<HoldfastRun> {
+  return runHoldfastOn(ledger, '', ...args);
+}
+
+/** Runs the command line on one of two jobs. */
+export async function runHoldfastOn(
   { aws, output }: LedgerAws,
+  prefix: Prefix,
   ...args: string[]
 ): Promise<HoldfastRun> {
   const { printed, ended } = startCli(args, {
@@ -19,9 +25,9 @@ export async function runHoldfast(
       AWS_SECRET_ACCESS_KEY: 'local',
       AWS_ENDPOINT_URL_LAMBDA: aws.endpoints.lambda,
       AWS_ENDPOINT_URL_SFN: aws.endpoints.stepFunctions,
-      HOLDFAST_WORKFLOW_FUNCTION: output('Steps'),
-      HOLDFAST_SAVEPOINT_WORKFLOW: output('Savepoints'),
-      HOLDFAST_RESTORE_WORKFLOW: output('Restores'),
+      HOLDFAST_WORKFLOW_FUNCTION: output(`${prefix}Steps`),
+      HOLDFAST_SAVEPOINT_WORKFLOW: output(`${prefix}Savepoints`),
+      HOLDFAST_RESTORE_WORKFLOW: output(`${prefix}Restores`),
     },
   });
   return { code: await ended, ...printed };

@@ -1,4 +1,5 @@
 import { checkpointMutants } from './checkpoint-mutants.ts';
+import { cloneMutants } from './clone-mutants.ts';
 import { commitMutants } from './commit-mutants.ts';
 import { hintMutants } from './hint-mutants.ts';
 import type { Mutant } from './mutant.ts';
@@ -14,4 +15,5 @@ export const mutants: readonly Mutant[] = [
   ...windowMutants,
   ...checkpointMutants,
   ...restoreMutants,
+  ...cloneMutants,
 ];

@@ -23,14 +23,14 @@ const mutants: readonly Mutant[] = [
     rule: 'R1',
     what: 'the hold of a restore that has not flipped is taken over',
     file: hold,
-    find: "hold.kind === 'stopped' || (hold.kind === 'restore' && hold.isFlipped)",
-    replace: "hold.kind === 'stopped' || hold.kind === 'restore'",
+    find: "(kind === 'restore' && isFlipped)",
+    replace: "kind === 'restore'",
   },
   {
     rule: 'R1',
     what: 'an abort forgets the hold that was taken over',
     file: hold,
-    find: ': { ...job, hold: job.hold.before };',
+    find: ': { ...job, hold: before };',
     replace: ': { ...job, hold: undefined };',
   },
   {

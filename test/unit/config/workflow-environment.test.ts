@@ -25,6 +25,20 @@ describe('the environment of the workflow steps', () => {
     expect(readWorkflowEnvironment(writeWorkflowEnvironment(environment))).toEqual(environment);
   });
 
+  it('says what a clone is one of', () => {
+    const cloned = { job: 'first', controlTable: 'first-control', bucket: 'first-checkpoints' };
+    const clone = { ...environment, cloned };
+    expect(readWorkflowEnvironment(writeWorkflowEnvironment(clone))).toEqual(clone);
+  });
+
+  it.each(['{}', '["first","control"]', '["First","control","bucket"]', '["first","control",1]'])(
+    'refuses %s as the job that is cloned',
+    (text) => {
+      const variables = { ...writeWorkflowEnvironment(environment), HOLDFAST_CLONED_JOB: text };
+      expect(() => readWorkflowEnvironment(variables)).toThrow(/one problem.*HOLDFAST_CLONED_JOB/s);
+    },
+  );
+
   it('takes a job without sinks', () => {
     const bare = { ...environment, sinks: [] };
     expect(readWorkflowEnvironment(writeWorkflowEnvironment(bare))).toEqual(bare);

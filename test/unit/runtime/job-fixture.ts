@@ -42,6 +42,14 @@ export interface JobOptions {
   readonly pageRecordsMax?: number;
   /** @default true */
   readonly isRegistered?: boolean;
+  /** Another job on the same stream, which this one is to begin as a clone of. */
+  readonly cloneOf?: {
+    readonly name: string;
+    readonly system: ReturnType<typeof createMemorySystem>;
+    readonly stream: ReturnType<typeof createMemoryStream>;
+  };
+  /** @default the name that all others have */
+  readonly name?: string;
 }
 
 export interface DeliveryOptions {
@@ -53,8 +61,11 @@ export interface DeliveryOptions {
 /** One job with its stream and all stores in memory. Environments come and go; the stores stay. */
 export async function createJob(options: JobOptions = {}) {
   const operator = options.operator ?? tally();
-  const system = createMemorySystem();
-  const stream = createMemoryStream({ shards: options.shards ?? 1, now: () => system.now() });
+  const name = options.name ?? jobName;
+  const { cloneOf } = options;
+  const system = cloneOf?.system ?? createMemorySystem();
+  const stream =
+    cloneOf?.stream ?? createMemoryStream({ shards: options.shards ?? 1, now: () => system.now() });
   const telemetry = createMemoryTelemetry();
   const tables: { lose(): void }[] = [];
   const table = <Store extends object>(make: () => Store): Store => {
@@ -79,16 +90,15 @@ export async function createJob(options: JobOptions = {}) {
   ]);
   if (options.isRegistered ?? true) {
     await registerJob(control, objects, {
-      name: jobName,
-      maxParallelism: keyGroups,
-      operators: [operator.id],
+      ...{ name, maxParallelism: keyGroups, operators: [operator.id] },
+      ...(cloneOf === undefined ? {} : { birth: { cloneOf: cloneOf.name, atMs: system.now() } }),
     });
   }
 
   /** A fresh environment; `overrides` replaces parts of its runtime. */
   const createEnvironment = (overrides: Partial<OperatorRuntime> = {}) => {
     const runtime: OperatorRuntime = {
-      job: jobName,
+      job: name,
       operator,
       instance: createOperatorInstance(overrides.operator ?? operator),
       maxParallelism: keyGroups,
@@ -112,7 +122,7 @@ export async function createJob(options: JobOptions = {}) {
   };
 
   return {
-    ...{ operator, system, stream, telemetry, state, control, objects, hints, reader, sinks },
+    ...{ name, operator, system, stream, telemetry, state, control, objects, hints, reader, sinks },
     tables: { entries, totals, deadLetters },
     /** Empties every table; what is in S3 and in the stream stays. */
     loseTables: (): void => {

@@ -94,6 +94,40 @@ describe('registerJob', () => {
     expect(await control.readJob('demo')).toEqual(running);
   });
 
+  it('lets a job that is to begin as a clone be born held, in no generation', async () => {
+    const { control, objects } = createStores();
+    const birth = { cloneOf: 'first', atMs: 7 };
+    const unborn: Job = {
+      ...{ ...running, generation: 0 },
+      hold: {
+        ...{ id: 'unborn', kind: 'unborn', owner: 'clone of first', sinceMs: 7 },
+        ...{ isFlipped: false, undo: undefined },
+      },
+    };
+    expect(await registerJob(control, objects, { ...request, birth })).toEqual(unborn);
+    const later = { ...request, birth: { cloneOf: 'first', atMs: 8 } };
+    expect(await registerJob(control, objects, later)).toEqual(unborn);
+    // Without it, too: only a restore lets it begin.
+    expect(await registerJob(control, objects, request)).toEqual(unborn);
+  });
+
+  it('leaves a job as it is that has begun, whatever it is to be a clone of now', async () => {
+    const { control, objects } = createStores();
+    await registerJob(control, objects, request);
+    const birth = { cloneOf: 'first', atMs: 7 };
+    expect(await registerJob(control, objects, { ...request, birth })).toEqual(running);
+  });
+
+  it('refuses a clone whose tables were lost, as it does any job', async () => {
+    const { objects } = createStores();
+    const birth = { cloneOf: 'first', atMs: 7 };
+    await registerJob(createMemoryControlStore(), objects, { ...request, birth });
+    const emptied = createMemoryControlStore();
+    await expect(registerJob(emptied, objects, { ...request, birth })).rejects.toThrow(
+      'the tables were lost or replaced',
+    );
+  });
+
   it('refuses a maxParallelism that no job can have before it touches anything', async () => {
     const { control, objects } = createStores();
     await expect(

@@ -39,7 +39,7 @@ export function makeMortal(
         };
       },
     });
-  const { control, objects, state, hints, reader } = ports;
+  const { control, objects, state, hints, reader, cloned } = ports;
   return {
     ports: {
       ...ports,
@@ -50,6 +50,15 @@ export function makeMortal(
       reader: wrap(reader),
       calls: wrap(ports.calls),
       sinks: ports.sinks.map((one) => ({ ...one, table: wrap(one.table), sink: wrap(one.sink) })),
+      ...(cloned === undefined
+        ? {}
+        : {
+            cloned: {
+              ...cloned,
+              control: wrap(cloned.control),
+              objects: wrap(cloned.objects),
+            },
+          }),
     },
     calls: () => calls,
   };

@@ -17,7 +17,7 @@ import type {
   RestorePorts,
 } from '../../../../shared/runtime/restore/restore-order.ts';
 import { visitChannel } from '../../../../shared/runtime/visit-channel.ts';
-import { createJob, jobName, keyGroups, type Job, type JobOptions } from '../job-fixture.ts';
+import { createJob, keyGroups, type Job, type JobOptions } from '../job-fixture.ts';
 
 export const minute = { remainingMs: () => 60_000 };
 
@@ -47,7 +47,7 @@ export async function createRestorableJob(options: JobOptions = {}) {
     deliver: (shardId: string) =>
       job.createEnvironment({ operator }).deliver(job.records(shardId), { shardId }),
     async checkpoint(): Promise<ManifestReference & { readonly manifest: Manifest }> {
-      const { generation } = (await job.control.readJob(jobName))!;
+      const { generation } = (await job.control.readJob(job.name))!;
       const pending = await registerPending(ports, {
         kind: 'checkpoint',
         generation,
@@ -101,5 +101,5 @@ function restorePortsOf(job: Job, calls: OperatorCalls): RestorePorts {
     { operator: id, name: deadLetterSink, table: tables.deadLetters, sink: tables.deadLetters },
   ];
   const stores = { control, objects, system, telemetry, state, hints, reader };
-  return { job: jobName, ...stores, calls, sinks };
+  return { job: job.name, ...stores, calls, sinks };
 }

@@ -58,7 +58,7 @@ function isStream(port: object, call: string): boolean {
 
 /** The ports of a restore that sleeps. */
 export function sleepIn(sleeper: Sleeper, ports: RestorePorts): RestorePorts {
-  const { control, objects, state, hints, reader, calls, sinks } = ports;
+  const { control, objects, state, hints, reader, calls, sinks, cloned } = ports;
   return {
     ...ports,
     control: sleeper.wrap(control),
@@ -72,6 +72,15 @@ export function sleepIn(sleeper: Sleeper, ports: RestorePorts): RestorePorts {
       table: sleeper.wrap(one.table),
       sink: sleeper.wrap(one.sink),
     })),
+    ...(cloned === undefined
+      ? {}
+      : {
+          cloned: {
+            ...cloned,
+            control: sleeper.wrap(cloned.control),
+            objects: sleeper.wrap(cloned.objects),
+          },
+        }),
   };
 }
 

@@ -10,9 +10,11 @@ export const visible = (job: Job) => ({
 
 const users = ['ann', 'bob', 'cid'];
 
+export const userOf = (amount: number): string => users[amount % users.length]!;
+
 export const put = (job: Job, from: number, to: number): void => {
   for (let amount = from; amount <= to; amount += 1) {
-    const user = users[amount % users.length]!;
+    const user = userOf(amount);
     if (amount % 7 === 0) job.putRaw(user, '{');
     else
       job.put(user, {
