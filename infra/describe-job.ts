@@ -24,7 +24,7 @@ const CHECKPOINTING_PROPS: Readonly<Record<string, Translation>> = {
   interval: ['intervalSeconds', toSeconds],
   timeout: ['timeoutSeconds', toSeconds],
   minPause: ['minPauseSeconds', toSeconds],
-  manifestBackup: 'not described',
+  backup: 'not described',
 };
 
 const JOB_PROPS: Readonly<Record<string, Translation>> = {

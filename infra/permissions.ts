@@ -14,8 +14,8 @@ export type GrantedResource =
   | 'bucket'
   | 'job-objects'
   | 'discarded-batches'
-  | 'manifest-backup'
-  | 'manifest-backup-objects'
+  | 'backup'
+  | 'backup-objects'
   | 'operator-functions'
   | 'step-function'
   | 'log-group'
@@ -162,12 +162,12 @@ export const COORDINATOR_PERMISSIONS: readonly Permission[] = [
     why: 'garbage is found by listing; and a missing object is 404 only to those who may list',
   },
   {
-    on: 'manifest-backup-objects',
+    on: 'backup-objects',
     actions: ['s3:GetObject', 's3:PutObject'],
-    why: 'second copies of manifests, if the job asks for them; none is ever deleted',
+    why: 'second copies of manifests and savepoints, if the job asks for them; none is ever deleted',
   },
   {
-    on: 'manifest-backup',
+    on: 'backup',
     actions: ['s3:ListBucket'],
     why: 'a missing copy is 404 only to those who may list',
   },
@@ -228,6 +228,16 @@ export const STEP_PERMISSIONS: readonly Permission[] = [
     on: 'bucket',
     actions: ['s3:ListBucket'],
     why: 'what a merge has made already is found by listing; and a missing object is 404 only to those who may list',
+  },
+  {
+    on: 'backup-objects',
+    actions: ['s3:GetObject', 's3:PutObject'],
+    why: 'savepoints are copied where the job asks for it, and read from there where somebody asks for that; nothing is ever deleted',
+  },
+  {
+    on: 'backup',
+    actions: ['s3:ListBucket'],
+    why: 'which names it has; and a missing copy is 404 only to those who may list',
   },
   {
     on: 'stream',

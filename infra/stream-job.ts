@@ -10,6 +10,7 @@ import { Construct } from 'constructs';
 import { ConfigurationError, showValue } from '../shared/config/configuration-error.ts';
 import { writeEnvironment } from '../shared/config/environment.ts';
 import type { Job, JobOperator } from '../shared/config/job.ts';
+import { placeBackup } from './backup.ts';
 import { bundleHandler } from './bundle-handler.ts';
 import { Coordinator } from './coordinator.ts';
 import { HandlerFunction } from './handler-function.ts';
@@ -73,6 +74,10 @@ export class StreamJob extends Construct {
       job.operators.flatMap(({ sinks }) => Object.keys(sinks)),
       removalPolicy,
     );
+    const backup = placeBackup(this.node.path, props.checkpointing?.backup, {
+      jobName: job.jobName,
+      bucket: storage.bucket,
+    });
     this.stream = createSourceStream(this, props.source, removalPolicy);
     this.stateTable = storage.stateTable;
     this.controlTable = storage.controlTable;
@@ -105,7 +110,7 @@ export class StreamJob extends Construct {
       storage,
       stream: this.stream,
       operatorFunctions: this.#operatorFunctions,
-      manifestBackup: props.checkpointing?.manifestBackup,
+      backup,
       bundle,
       removalPolicy,
     });
@@ -114,7 +119,7 @@ export class StreamJob extends Construct {
     this.coordinatorFunction = coordinator.function;
     const steps = new WorkflowSteps(this, 'Steps', {
       ...{ job, storage, stream: this.stream, operatorFunctions: this.#operatorFunctions },
-      ...{ bundle, removalPolicy },
+      ...{ backup, bundle, removalPolicy },
     });
     this.workflowFunction = steps.function;
     const workflow = { function: steps.function, jobName: job.jobName };

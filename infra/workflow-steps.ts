@@ -5,6 +5,7 @@ import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { Job } from '../shared/config/job.ts';
 import { writeWorkflowEnvironment } from '../shared/config/workflow-environment.ts';
+import type { Backup } from './backup.ts';
 import { HandlerFunction } from './handler-function.ts';
 import { type JobStorage, listStorageArns } from './job-storage.ts';
 import { STEP_PERMISSIONS } from './permissions.ts';
@@ -25,6 +26,7 @@ export interface WorkflowStepsProps {
   readonly stream: IStream;
   /** By operator. */
   readonly operatorFunctions: ReadonlyMap<string, LambdaFunction>;
+  readonly backup: Backup | undefined;
   readonly bundle: (entry: string) => Code;
   readonly removalPolicy: RemovalPolicy;
 }
@@ -35,7 +37,7 @@ export class WorkflowSteps extends Construct {
 
   constructor(scope: Construct, id: string, props: WorkflowStepsProps) {
     super(scope, id);
-    const { job, storage, stream, operatorFunctions } = props;
+    const { job, storage, stream, operatorFunctions, backup } = props;
     const { function: handler } = new HandlerFunction(this, 'Handler', {
       code: props.bundle(STEPS_ENTRY),
       environment: writeWorkflowEnvironment({
@@ -54,12 +56,14 @@ export class WorkflowSteps extends Construct {
             table: storage.sinkTables.get(name)!.tableName,
           })),
         ),
+        backup: backup?.location,
       }),
       memorySize: MEMORY_MB,
       timeout: TIMEOUT,
       permissions: STEP_PERMISSIONS,
       resources: {
         ...listStorageArns(storage, job.jobName, storage.sinkTables),
+        ...backup?.arns,
         stream: [stream.streamArn],
         'stream-key': stream.encryptionKey ? [stream.encryptionKey.keyArn] : [],
         'operator-functions': [...operatorFunctions.values()].map(({ functionArn }) => functionArn),

@@ -10,6 +10,7 @@ import {
   type WorkflowClient,
   type WorkflowFlags,
 } from '../workflow/workflow-client.ts';
+import { fromBackupFlag, inspectBackup } from './inspect-backup.ts';
 import { findObstacles, formatPlan, type RestoreAllowances } from './restore-plan.ts';
 
 /** Drills run in the same workflow, and beside anything. */
@@ -18,6 +19,7 @@ export const drillPrefix = 'drill-';
 interface RestoreFlags extends WorkflowFlags, RestoreAllowances {
   readonly restoreWorkflow: string;
   readonly tablesLost: boolean;
+  readonly fromBackup: boolean;
   readonly undo: boolean;
   /** ms since the epoch. */
   readonly toTime?: number;
@@ -48,6 +50,7 @@ export function addRestoreCommand(program: Command): void {
     )
     .option('--accept-gap', 'go on without records that have left the stream unread', false)
     .option('--tables-lost', 'make the job again whose tables are lost, from its bucket', false)
+    .option(...fromBackupFlag, false)
     .option('--name <restore>', 'go on with a restore of this name that has not finished')
     .option('--yes', 'do not ask', false)
     .action(async (from: string | undefined, flags: RestoreFlags, command: Command) => {
@@ -66,11 +69,13 @@ async function restore(
 ): Promise<number> {
   const from = given ?? (await findFrom(client, flags));
   const name = nameExecution(`restore-${given ?? (flags.undo ? 'undo' : 'time')}`);
+  const { tablesLost: areTablesLost, fromBackup } = flags;
+  const copies = fromBackup ? await inspectBackup(client, from, areTablesLost) : undefined;
   const plan = await client.ask<RestorePlan>('restore.check', {
-    ...{ from, restore: flags.name ?? name, areTablesLost: flags.tablesLost },
+    ...{ from, restore: flags.name ?? name, areTablesLost, fromBackup },
   });
-  console.error(formatPlan(plan));
-  const obstacles = findObstacles(plan, flags);
+  console.error(formatPlan(plan, copies));
+  const obstacles = findObstacles(plan, flags, copies);
   if (obstacles.length > 0) {
     console.error(`\nholdfast: the job cannot be restored from it:\n- ${obstacles.join('\n- ')}`);
     return 1;
@@ -88,7 +93,7 @@ async function restore(
       restore: flags.name ?? name,
       allowNonRestoredState: flags.allowNonRestoredState,
       acceptsGaps: flags.acceptGap,
-      areTablesLost: flags.tablesLost,
+      ...{ areTablesLost, fromBackup },
     },
   });
 }

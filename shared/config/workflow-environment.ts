@@ -1,4 +1,5 @@
-import { readOperatorFunctions } from './coordinator-environment.ts';
+import type { BackupLocation } from './backup-location.ts';
+import { readOperatorFunctions, takeBackup, writeBackup } from './coordinator-environment.ts';
 import {
   BUCKET_RULE,
   parseJson,
@@ -31,6 +32,8 @@ export interface WorkflowEnvironment {
   /** Operator → name of its function. */
   readonly operatorFunctions: ReadonlyMap<string, string>;
   readonly sinks: readonly DeployedSink[];
+  /** What takes second copies of manifests and savepoints; undefined for none. */
+  readonly backup: BackupLocation | undefined;
 }
 
 /** @throws ConfigurationError naming every variable that is missing or wrong. */
@@ -53,6 +56,7 @@ export function readWorkflowEnvironment(env: Variables): WorkflowEnvironment {
       readSinks,
       'a JSON list of sinks, each [operator, name, append or upsert, table]',
     ),
+    backup: takeBackup(env, reader),
   };
   reader.refuseProblems('environment of the workflow steps');
   return environment;
@@ -71,6 +75,7 @@ export function writeWorkflowEnvironment(environment: WorkflowEnvironment): Reco
     HOLDFAST_DEPLOYED_SINKS: JSON.stringify(
       environment.sinks.map(({ operator, name, kind, table }) => [operator, name, kind, table]),
     ),
+    ...writeBackup(environment.backup),
   };
 }
 

@@ -13,11 +13,13 @@ export const SAVEPOINT_STEPS = [
   'savepoint.verify',
   'savepoint.complete',
   'savepoint.stop',
+  'savepoint.copy',
   'savepoint.give-up',
 ] as const;
 
 export const RESTORE_STEPS = [
   'restore.prepare',
+  'restore.check-copies',
   'restore.validate',
   'restore.recreate',
   'restore.begin-base',
@@ -48,6 +50,7 @@ export const REQUEST_STEPS = [
   'job.describe',
   'job.resume',
   'savepoint.inspect',
+  'copies.inspect',
   'savepoint.delete',
   'restore.check',
   'restore.cut-at-time',

@@ -15,7 +15,8 @@ import { resumeJob } from '../../runtime/restore/hold.ts';
 import type { RestorePorts } from '../../runtime/restore/restore-order.ts';
 import { checkRestore } from '../../runtime/restore/check-restore.ts';
 import { readReservation } from '../../runtime/restore/reservation.ts';
-import { deletion } from './restore-steps-schema.ts';
+import { inspectCopies } from './inspect-copies.ts';
+import { copies, deletion } from './restore-steps-schema.ts';
 import { count, defineStep, text, type Step } from './workflow-step.ts';
 
 /*
@@ -140,14 +141,23 @@ export const requestSteps: Readonly<Record<RequestStep, Step>> = {
     return {};
   }),
 
+  'copies.inspect': defineStep(
+    { from: text, areTablesLost: z.boolean(), fromBackup: z.literal(true), copies },
+    copies,
+    async ({ from, areTablesLost, copies: before }, ports, deadline) => {
+      const { object } = await findManifestOf(ports, from, areTablesLost);
+      return inspectCopies(ports, object, before, deadline);
+    },
+  ),
+
   'restore.check': defineStep(
-    { from: text, restore: text, areTablesLost: z.boolean() },
+    {
+      ...{ from: text, restore: text, areTablesLost: z.boolean() },
+      fromBackup: z.boolean().default(false),
+    },
     restorePlan,
     async ({ from, restore, areTablesLost }, ports) => {
-      const known = areTablesLost
-        ? await findComplete(ports)
-        : (await readRegistry(ports)).complete;
-      const { object } = await findReference(ports, from, known);
+      const { object } = await findManifestOf(ports, from, areTablesLost);
       const found = await checkRestore(ports, { restore, manifest: object, areTablesLost });
       const { manifest, differences, gaps, missing } = found;
       const job = await ports.control.readJob(ports.job);
@@ -230,6 +240,15 @@ function describeHold(
   if (job?.hold === undefined) return null;
   const { kind, owner, sinceMs, isFlipped, undo } = job.hold;
   return { kind, owner, sinceMs, isFlipped, undo: undo ?? '' };
+}
+
+async function findManifestOf(
+  ports: RestorePorts,
+  from: string,
+  areTablesLost: boolean,
+): Promise<Pick<ManifestReference, 'object'>> {
+  const complete = areTablesLost ? await findComplete(ports) : (await readRegistry(ports)).complete;
+  return findReference(ports, from, complete);
 }
 
 /**

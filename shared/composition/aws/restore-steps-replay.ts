@@ -15,6 +15,7 @@ import type { RestorePorts } from '../../runtime/restore/restore-order.ts';
 import { rewriteView, sweepSink } from '../../runtime/restore/sweep.ts';
 import { requireReservation, sumLoads } from './restore-steps-load.ts';
 import {
+  copies,
   loadPart,
   outputPart,
   replayPart,
@@ -61,7 +62,7 @@ const sweepsMax = 100;
 
 export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
   'restore.plan-replay': defineStep(
-    { hold: holdChoice },
+    { order: restoreOrder, hold: holdChoice },
     z.strictObject({ parts: z.array(replayPart) }),
     async ({ hold: { id } }, ports) => {
       // R1: a hold that was given back by one that had taken it over finds that one's fences.
@@ -97,7 +98,7 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
   ),
 
   'restore.plan-outputs': defineStep(
-    { generation: count },
+    { order: restoreOrder, generation: count },
     z.strictObject({ parts: z.array(outputPart) }),
     async ({ generation }, ports) => {
       const reservation = await requireReservation(ports, generation);
@@ -122,7 +123,7 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
   ),
 
   'restore.bring-back': defineStep(
-    { generation: count, part: outputPart },
+    { order: restoreOrder, generation: count, part: outputPart },
     outputPart,
     async ({ generation, part }, ports, deadline) => {
       refuseEndless(part.rounds, `bringing back outputs of generation ${generation}`);
@@ -155,7 +156,7 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
   ),
 
   'restore.plan-sweep': defineStep(
-    { generation: count },
+    { order: restoreOrder, generation: count },
     z.strictObject({ parts: z.array(sweepPart) }),
     async (_, ports) => ({
       parts: tablesOf(ports.sinks).map(({ operator, name: sink }) => ({
@@ -166,7 +167,7 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
   ),
 
   'restore.sweep': defineStep(
-    { generation: count, part: sweepPart },
+    { order: restoreOrder, generation: count, part: sweepPart },
     sweepPart,
     async ({ generation, part }, ports, deadline) => {
       const beginning = await readBeginning(ports, await requireReservation(ports, generation));
@@ -184,6 +185,7 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
   'restore.finish': defineStep(
     {
       order: restoreOrder,
+      copies,
       generation: count,
       undo: z.strictObject({ object: z.string() }),
       loaded: z.array(loadPart),
@@ -202,8 +204,13 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
       rewrittenRows: count,
       /** Sinks in which rows of the abandoned time may still be, `operator/sink`. */
       unswept: z.array(text),
+      /** Objects that were read from the backup, the first of them. */
+      fellBack: z.array(text),
     }),
-    async ({ order: { restore }, generation, undo, loaded, replayed, swept }, ports) => {
+    async (
+      { order: { restore }, copies: seen, generation, undo, loaded, replayed, swept },
+      ports,
+    ) => {
       await unpinManifest(ports, restore);
       const sum = (numbers: readonly number[]): number =>
         numbers.reduce((total, number) => total + number, 0);
@@ -216,6 +223,7 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
         unswept: swept
           .filter(({ isClean }) => !isClean)
           .map(({ operator, sink }) => `${operator}/${sink}`),
+        fellBack: seen.fellBack.examples,
       };
     },
   ),

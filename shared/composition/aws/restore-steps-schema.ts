@@ -11,6 +11,9 @@ const restoreName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/, 'up to 80 letters, digits, ".", "_" and "-"');
 
+/** Objects that a list of some names. */
+export const examplesMax = 20;
+
 /** What somebody asks for. */
 export const restoreRequest = z.strictObject({
   /** Object name of the manifest. */
@@ -20,6 +23,8 @@ export const restoreRequest = z.strictObject({
   allowNonRestoredState: z.boolean().default(false),
   acceptsGaps: z.boolean().default(false),
   areTablesLost: z.boolean().default(false),
+  /** What is missing or damaged in the job's bucket is read from its backup. */
+  fromBackup: z.boolean().default(false),
   /** R13: everything up to the comparison, in a number that is burnt. */
   dryRun: z.boolean().default(false),
 });
@@ -30,7 +35,25 @@ export const restoreOrder = z.strictObject({
   allowNonRestoredState: z.boolean(),
   acceptsGaps: z.boolean(),
   areTablesLost: z.boolean(),
+  fromBackup: z.boolean(),
   dryRun: z.boolean(),
+});
+
+/** Some objects: how many, and the first of them by name. */
+const someObjects = z.strictObject({ objects: count, examples: z.array(text).max(examplesMax) });
+
+/** How far the copies of a manifest's objects have been looked at. */
+export const copies = z.strictObject({
+  isDone: z.boolean(),
+  /** The object from which to go on. */
+  next: count,
+  /** Those that were looked at. */
+  objects: count,
+  /** Those of which the backup alone has a sound copy. */
+  fellBack: someObjects,
+  /** Those of which nobody has. */
+  lost: someObjects,
+  rounds: count,
 });
 
 export const base = z.strictObject({

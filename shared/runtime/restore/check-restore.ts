@@ -1,10 +1,10 @@
-import { channelId, originOf, type StreamIncarnation } from '../../core/channel.ts';
+import { originOf, type StreamIncarnation } from '../../core/channel.ts';
 import { HoldfastError, isHoldfastError } from '../../core/errors.ts';
 import type { Manifest } from '../../core/manifest.ts';
 import { describeOperators } from '../checkpoint/manifest-facts.ts';
+import { listManifestFiles } from '../checkpoint/manifest-objects.ts';
 import { readManifest } from '../checkpoint/take-manifest.ts';
 import { inParallel } from '../in-parallel.ts';
-import { segmentName } from '../object-names.ts';
 import { compareContracts, type ContractDifference } from './compare-contracts.ts';
 import type { RestoreOrder, RestorePorts } from './restore-order.ts';
 
@@ -78,11 +78,7 @@ export function refuseRestore(check: RestoreCheck, order: RestoreOrder): void {
 const objectsAtOnce = 32;
 
 async function findMissing(ports: RestorePorts, manifest: Manifest): Promise<string[]> {
-  const runs = manifest.runs.flatMap(({ files }) => files.map(({ name }) => name));
-  const segments = manifest.channels.flatMap(({ channel, segments: some }) =>
-    some.map((one) => segmentName(ports.job, manifest.generation, channelId(channel), one)),
-  );
-  const names = [...runs, ...segments];
+  const names = listManifestFiles(ports.job, manifest);
   const starts = await inParallel(names, objectsAtOnce, (name) => ports.objects.readStart(name, 1));
   return names.filter((_, at) => starts[at] === undefined);
 }

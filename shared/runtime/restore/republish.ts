@@ -31,6 +31,8 @@ export interface Stretch {
   readonly progress: Progress;
   /** Rows past this, up to and with the position of `progress`. */
   readonly after: Position | undefined;
+  /** Nothing is known of the sinks (R11): as far back as there are segments; what has been collected is gone. */
+  readonly mayBeGone: boolean;
 }
 
 /**
@@ -51,7 +53,7 @@ export async function findStretches(
       if (progress.position === undefined || progress.head === undefined) continue;
       const taken = isTaken(generation, channelId(channel));
       if (taken === undefined || !isPast(progress.position, taken.after)) continue;
-      stretches.push({ channel, progress, after: taken.after });
+      stretches.push({ channel, progress, ...taken });
     }
   }
   return stretches;
@@ -61,14 +63,16 @@ export async function findStretches(
 type Taken = (
   generation: number,
   channel: string,
-) => { readonly after: Position | undefined } | undefined;
+) => Pick<Stretch, 'after' | 'mayBeGone'> | undefined;
+
+const everything = { after: undefined, mayBeGone: false };
 
 async function findTakenByAll(
   ports: Pick<JobPorts, 'objects' | 'job'>,
   { left }: Pick<Reservation, 'left'>,
   known: Map<number, Taken>,
 ): Promise<Taken> {
-  if (left === 'all') return () => ({ after: undefined });
+  if (left === 'all') return () => ({ ...everything, mayBeGone: true });
   const all: Taken[] = [];
   for (const generation of left) {
     const taken = known.get(generation) ?? (await findTakenBy(ports, generation, known));
@@ -88,18 +92,20 @@ async function findTakenBy(
   const made = await readReservation(ports, generation);
   const broughtBack = await findTakenByAll(ports, { left: made?.left ?? [] }, known);
   return (one, channel) => {
-    if (!way.has(one)) return { after: undefined };
+    if (!way.has(one)) return everything;
     const ends = way.get(one);
     // A channel that is not among them had finished before.
-    const uncounted = ends?.has(channel) === true ? { after: ends.get(channel) } : undefined;
+    const uncounted =
+      ends?.has(channel) === true ? { ...everything, after: ends.get(channel) } : undefined;
     return earlier(uncounted, broughtBack(one, channel));
   };
 }
 
 function earlier(a: ReturnType<Taken>, b: ReturnType<Taken>): ReturnType<Taken> {
   if (a === undefined || b === undefined) return a ?? b;
-  if (a.after === undefined || b.after === undefined) return { after: undefined };
-  return comparePositions(a.after, b.after) <= 0 ? a : b;
+  const mayBeGone = a.mayBeGone || b.mayBeGone;
+  if (a.after === undefined || b.after === undefined) return { after: undefined, mayBeGone };
+  return { after: comparePositions(a.after, b.after) <= 0 ? a.after : b.after, mayBeGone };
 }
 
 type Ends = ReadonlyMap<string, Position | undefined> | undefined;
@@ -126,7 +132,7 @@ const reserveMs = 20_000;
 export async function republishStretch(
   ports: JobPorts & { readonly sinks: readonly SweptSink[] },
   generation: number,
-  { channel, progress, after }: Stretch,
+  { channel, progress, after, mayBeGone }: Stretch,
   deadline: Deadline,
   from: SegmentReference | undefined = progress.head,
 ): Promise<SegmentReference | undefined> {
@@ -140,6 +146,11 @@ export async function republishStretch(
     const name = segmentName(ports.job, progress.generation, id, reference);
     const bytes = await ports.objects.read(name);
     if (bytes === undefined) {
+      if (mayBeGone) {
+        const fields = { channel: id, segment: name };
+        ports.telemetry.log('warn', 'outputs up to a collected segment stay lost', fields);
+        return undefined;
+      }
       throw new HoldfastError(
         'invalid',
         `segment ${name} is needed to bring back the outputs of channel ${id} after ${after?.sequence ?? 'its start'}, but is not in the bucket`,

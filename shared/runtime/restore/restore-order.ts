@@ -20,4 +20,6 @@ export interface RestoreOrder {
   readonly acceptsGaps: boolean;
   /** The tables of the job are lost: it is made again from S3 alone (R11). */
   readonly areTablesLost: boolean;
+  /** What is missing or damaged in the job's bucket is read from its backup. @default false */
+  readonly fromBackup?: boolean;
 }

@@ -47,6 +47,7 @@ function addJob(stack: Stack): Record<string, string> {
       },
     ],
     maxParallelism: 8,
+    checkpointing: { backup: { prefix: 'backup/' } },
     removalPolicy: RemovalPolicy.DESTROY,
   });
   return {

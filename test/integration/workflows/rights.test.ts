@@ -20,6 +20,8 @@ let ledger: LedgerAws;
 type Handler = ReturnType<typeof createStepHandler>;
 let handler: Handler;
 
+const backupPrefix = 'backup/';
+
 const on = (resource: GrantedResource, action: string): string => `${action} on ${resource}`;
 
 const tableOf = (name: string): GrantedResource => {
@@ -48,10 +50,11 @@ const readDynamodb = ({ operation, body }: RecordedRequest): string[] => {
 };
 
 const readS3 = ({ method, url }: RecordedRequest): string[] => {
-  if (url.includes('list-type')) return [on('bucket', 's3:ListBucket')];
+  const isBackup = decodeURIComponent(url).includes(backupPrefix);
+  if (url.includes('list-type')) return [on(isBackup ? 'backup' : 'bucket', 's3:ListBucket')];
   const isDeletion = method === 'DELETE' || url.includes('?delete');
   const action = isDeletion ? 'Delete' : method === 'PUT' ? 'Put' : 'Get';
-  return [on('job-objects', `s3:${action}Object`)];
+  return [on(isBackup ? 'backup-objects' : 'job-objects', `s3:${action}Object`)];
 };
 
 beforeAll(async () => {
@@ -88,6 +91,7 @@ beforeAll(async () => {
       ...{ operator: 'moody', name, kind },
       table: output(name === 'journal' ? 'Journal' : 'Balance'),
     })),
+    backup: { bucket: output('Bucket'), prefix: backupPrefix },
   });
   Object.assign(process.env, env, {
     AWS_REGION: aws.region,
@@ -151,6 +155,10 @@ describe('the rights of the function of the workflows', () => {
     const { manifests } = (await handler({ step: 'job.describe' }, context)) as {
       manifests: { kind: string; object: string }[];
     };
+    // A copy of a savepoint is made, and read.
+    await runHere('restore', {
+      ...{ manifest: String(object), restore: 'copied', dryRun: true, fromBackup: true },
+    });
     const undo = manifests.find(({ kind }) => kind === 'undo')!.object;
     await runHere('restore', { manifest: undo, restore: 'back' });
     await runHere('restore', { manifest: String(object), restore: 'drill', dryRun: true });

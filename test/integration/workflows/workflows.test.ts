@@ -136,6 +136,23 @@ describe('savepoints and restores on the embedded AWS', () => {
     expect(await ledger.visible()).toEqual(ledger.expected(140));
   });
 
+  it('read from the backup what is missing, where somebody asks for it', async () => {
+    const name = 'jobs/ledger/savepoints/stopped/files/000001.run';
+    const verified = await holdfast('savepoint', 'verify', 'stopped', '--from-backup');
+    expect(verified).toMatchObject({ code: 0 });
+    expect(verified.out).toContain(`from backup: ${name}`);
+    expect(verified.out).toContain('1 of them from the backup alone');
+    const drilled = await ask('drill', 'stopped', '--from-backup');
+    expect(drilled).toMatchObject({ keys: 5, fellBack: [name] });
+    const { code, out, err } = await holdfast(
+      ...['restore', 'stopped', '--from-backup', '--yes', '--json'],
+    );
+    expect(code, err).toBe(0);
+    expect(err).toMatch(new RegExp(`from backup +${name}`));
+    expect(JSON.parse(out)).toMatchObject({ keys: 5, fellBack: [name] });
+    expect(await ledger.visible()).toEqual(ledger.expected(140));
+  });
+
   it('delete a savepoint, where that is confirmed and nothing needs it', async () => {
     const asked = await holdfast('savepoint', 'delete', 'stopped');
     expect(asked).toMatchObject({ code: 1 });

@@ -18,6 +18,7 @@ const environment: WorkflowEnvironment = {
     { operator: 'delays', name: 'airports', kind: 'upsert', table: 'sink-airports' },
     { operator: 'delays', name: 'alerts', kind: 'append', table: 'sink-alerts' },
   ],
+  backup: { bucket: 'copies', prefix: '' },
 };
 
 describe('the environment of the workflow steps', () => {
@@ -25,14 +26,15 @@ describe('the environment of the workflow steps', () => {
     expect(readWorkflowEnvironment(writeWorkflowEnvironment(environment))).toEqual(environment);
   });
 
-  it('takes a job without sinks', () => {
-    const bare = { ...environment, sinks: [] };
+  it('takes a job without sinks and backup', () => {
+    const bare = { ...environment, sinks: [], backup: undefined };
     expect(readWorkflowEnvironment(writeWorkflowEnvironment(bare))).toEqual(bare);
   });
 
   it('names everything that is missing', () => {
     expect(() => readWorkflowEnvironment({})).toThrow(ConfigurationError);
-    for (const name of Object.keys(writeWorkflowEnvironment(environment))) {
+    const needed = { ...environment, backup: undefined };
+    for (const name of Object.keys(writeWorkflowEnvironment(needed))) {
       expect(() => readWorkflowEnvironment({})).toThrow(name);
     }
   });
