@@ -17,6 +17,7 @@ export type GrantedResource =
   | 'backup'
   | 'backup-objects'
   | 'operator-functions'
+  | 'event-source-mappings'
   | 'step-function'
   | 'log-group'
   | 'scheduled-function';
@@ -258,6 +259,11 @@ export const STEP_PERMISSIONS: readonly Permission[] = [
     on: 'operator-functions',
     actions: ['lambda:InvokeFunction'],
     why: 'what the deployed code is a contract about, and the replay (R6); the operators of this job alone',
+  },
+  {
+    on: 'event-source-mappings',
+    actions: ['lambda:GetEventSourceMapping'],
+    why: 'a restore looks whether they still are what was deployed (R8)',
   },
   LOGGING,
 ];

@@ -2,7 +2,7 @@ import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IStream } from 'aws-cdk-lib/aws-kinesis';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { CfnEventSourceMapping, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
@@ -93,6 +93,7 @@ export class StreamJob extends Construct {
       removalPolicy,
     });
     this.registrarFunction = registration.registrar.function;
+    const mappings = new Map<string, CfnEventSourceMapping>();
     for (const operator of job.operators) {
       const handler = this.#addOperator(job, operator, storage, { bundle, removalPolicy });
       const mapping = createStreamMapping(handler, 'Mapping', {
@@ -104,6 +105,7 @@ export class StreamJob extends Construct {
       });
       // No record before the job exists: an operator that finds no job item hands its batch back.
       mapping.node.addDependency(registration.resource);
+      mappings.set(operator.id, mapping);
     }
     const coordinator = new Coordinator(this, 'Coordinator', {
       job,
@@ -119,7 +121,7 @@ export class StreamJob extends Construct {
     this.coordinatorFunction = coordinator.function;
     const steps = new WorkflowSteps(this, 'Steps', {
       ...{ job, storage, stream: this.stream, operatorFunctions: this.#operatorFunctions },
-      ...{ backup, bundle, removalPolicy },
+      ...{ mappings, backup, bundle, removalPolicy },
     });
     this.workflowFunction = steps.function;
     const workflow = { function: steps.function, jobName: job.jobName };

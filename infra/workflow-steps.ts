@@ -1,6 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import type { IStream } from 'aws-cdk-lib/aws-kinesis';
-import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type {
+  CfnEventSourceMapping,
+  Code,
+  Function as LambdaFunction,
+} from 'aws-cdk-lib/aws-lambda';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { Job } from '../shared/config/job.ts';
@@ -26,6 +30,8 @@ export interface WorkflowStepsProps {
   readonly stream: IStream;
   /** By operator. */
   readonly operatorFunctions: ReadonlyMap<string, LambdaFunction>;
+  /** By operator. */
+  readonly mappings: ReadonlyMap<string, CfnEventSourceMapping>;
   readonly backup: Backup | undefined;
   readonly bundle: (entry: string) => Code;
   readonly removalPolicy: RemovalPolicy;
@@ -37,7 +43,7 @@ export class WorkflowSteps extends Construct {
 
   constructor(scope: Construct, id: string, props: WorkflowStepsProps) {
     super(scope, id);
-    const { job, storage, stream, operatorFunctions, backup } = props;
+    const { job, storage, stream, operatorFunctions, mappings, backup } = props;
     const { function: handler } = new HandlerFunction(this, 'Handler', {
       code: props.bundle(STEPS_ENTRY),
       environment: writeWorkflowEnvironment({
@@ -56,6 +62,7 @@ export class WorkflowSteps extends Construct {
             table: storage.sinkTables.get(name)!.tableName,
           })),
         ),
+        mappings: new Map([...mappings].map(([operator, { attrId }]) => [operator, attrId])),
         backup: backup?.location,
       }),
       memorySize: MEMORY_MB,
@@ -67,6 +74,9 @@ export class WorkflowSteps extends Construct {
         stream: [stream.streamArn],
         'stream-key': stream.encryptionKey ? [stream.encryptionKey.keyArn] : [],
         'operator-functions': [...operatorFunctions.values()].map(({ functionArn }) => functionArn),
+        'event-source-mappings': [...mappings.values()].map(
+          ({ attrEventSourceMappingArn }) => attrEventSourceMappingArn,
+        ),
       },
       removalPolicy: props.removalPolicy,
     });

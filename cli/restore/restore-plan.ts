@@ -14,7 +14,7 @@ export interface RestoreAllowances {
  * @param copies what was found of its objects, where the backup is read, too
  */
 export function formatPlan(plan: RestorePlan, copies?: InspectedCopies): string {
-  const { kind, number, label, readAtMs, hold, present, differences, gaps } = plan;
+  const { kind, number, label, readAtMs, hold, present, differences, gaps, warnings } = plan;
   const tags = Object.entries(plan.tags).map(([key, value]) => `${key}=${value}`);
   const facts: (readonly [string, string])[] = [
     ['job', `${plan.job}, in generation ${present === 0 ? 'none' : present}`],
@@ -30,6 +30,7 @@ export function formatPlan(plan: RestorePlan, copies?: InspectedCopies): string 
       : [['hold', `${hold.kind} ${hold.owner} since ${formatTime(hold.sinceMs)}`] as const]),
     ...differences.map(({ text, remedy }) => ['difference', `${text}: ${remedy}`] as const),
     ...gaps.map((gap) => ['gap', gap] as const),
+    ...warnings.map((warning) => ['warning', warning] as const),
     ...listMissing(plan).map((line) => ['missing', line] as const),
     ...(copies === undefined
       ? []

@@ -32,6 +32,8 @@ export interface WorkflowEnvironment {
   /** Operator → name of its function. */
   readonly operatorFunctions: ReadonlyMap<string, string>;
   readonly sinks: readonly DeployedSink[];
+  /** Operator → id of its event source mapping. */
+  readonly mappings: ReadonlyMap<string, string>;
   /** What takes second copies of manifests and savepoints; undefined for none. */
   readonly backup: BackupLocation | undefined;
 }
@@ -56,6 +58,11 @@ export function readWorkflowEnvironment(env: Variables): WorkflowEnvironment {
       readSinks,
       'a JSON list of sinks, each [operator, name, append or upsert, table]',
     ),
+    mappings: reader.take(
+      'HOLDFAST_EVENT_SOURCE_MAPPINGS',
+      readOperatorFunctions,
+      'a JSON object of operator id → id of its event source mapping',
+    ),
     backup: takeBackup(env, reader),
   };
   reader.refuseProblems('environment of the workflow steps');
@@ -75,6 +82,7 @@ export function writeWorkflowEnvironment(environment: WorkflowEnvironment): Reco
     HOLDFAST_DEPLOYED_SINKS: JSON.stringify(
       environment.sinks.map(({ operator, name, kind, table }) => [operator, name, kind, table]),
     ),
+    HOLDFAST_EVENT_SOURCE_MAPPINGS: JSON.stringify(Object.fromEntries(environment.mappings)),
     ...writeBackup(environment.backup),
   };
 }

@@ -105,6 +105,8 @@ const restorePlan = z.strictObject({
     z.strictObject({ text: z.string(), remedy: z.string(), isLoss: z.boolean() }),
   ),
   gaps: z.array(z.string()),
+  /** What stands against nothing. */
+  warnings: z.array(z.string()),
   /** Files that are not in the bucket: how many, and the first of them. */
   missing: z.strictObject({ files: count, examples: z.array(text) }),
 });
@@ -159,7 +161,7 @@ export const requestSteps: Readonly<Record<RequestStep, Step>> = {
     async ({ from, restore, areTablesLost }, ports) => {
       const { object } = await findManifestOf(ports, from, areTablesLost);
       const found = await checkRestore(ports, { restore, manifest: object, areTablesLost });
-      const { manifest, differences, gaps, missing } = found;
+      const { manifest, differences, gaps, warnings, missing } = found;
       const job = await ports.control.readJob(ports.job);
       const { kind, number, label, note, tags, readAtMs, isExact, keysInRuns } = manifest;
       return {
@@ -172,6 +174,7 @@ export const requestSteps: Readonly<Record<RequestStep, Step>> = {
         hold: describeHold(job),
         differences: differences.map((difference) => ({ ...difference })),
         gaps: [...gaps],
+        warnings: [...warnings],
         missing: { files: missing.length, examples: missing.slice(0, examplesMax) },
       };
     },

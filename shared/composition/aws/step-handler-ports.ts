@@ -13,6 +13,7 @@ import type { Sink, SinkRow, SinkTable, SweptSink } from '../../ports/sink.ts';
 import type { RestorePorts } from '../../runtime/restore/restore-order.ts';
 import { createAwsClients } from './clients.ts';
 import { openJob } from './job-tools.ts';
+import { openStreamMappings } from './operator-calls.ts';
 import { openShardReader } from './stream-access.ts';
 
 /** What the steps of the workflows need of a deployed job. */
@@ -35,6 +36,7 @@ export function openWorkflowPorts(
     state: createDynamodbStateStore({ client, table: stateTable, system, writeMode }),
     hints: createDynamodbHintStore({ client, table: stateTable, system }),
     reader: openShardReader(kinesis, streamArn),
+    mappings: openStreamMappings(environment.mappings),
     sinks: [
       ...environment.sinks.map((deployed) => openSink(client, deployed)),
       ...[...operatorFunctions.keys()].map((operator) => ({

@@ -5,6 +5,7 @@ import { describeOperators } from '../checkpoint/manifest-facts.ts';
 import { listManifestFiles } from '../checkpoint/manifest-objects.ts';
 import { readManifest } from '../checkpoint/take-manifest.ts';
 import { inParallel } from '../in-parallel.ts';
+import { checkMappings } from './check-mappings.ts';
 import { compareContracts, type ContractDifference } from './compare-contracts.ts';
 import type { RestoreOrder, RestorePorts } from './restore-order.ts';
 
@@ -16,6 +17,8 @@ export interface RestoreCheck {
   readonly gaps: readonly string[];
   /** Files of the manifest that are not in the bucket. */
   readonly missing: readonly string[];
+  /** What stands against nothing. */
+  readonly warnings: readonly string[];
 }
 
 /** Looks for everything that stands against a restore, and changes nothing. */
@@ -37,21 +40,23 @@ export async function checkRestore(
       `job ${ports.job} has an item in the control table, in generation ${job.generation}: its tables are not lost; restore it without the option that says so`,
     );
   }
+  const operators = job?.operators ?? manifest.operators.map(({ id }) => id);
   const deployed = {
     maxParallelism: job?.maxParallelism ?? manifest.maxParallelism,
-    operators: await describeOperators(
-      ports,
-      job?.operators ?? manifest.operators.map(({ id }) => id),
-    ),
+    operators: await describeOperators(ports, operators),
   };
+  const { incarnation } = await ports.reader.describe();
+  const mapped = await checkMappings(ports.mappings, operators, incarnation.name);
   return {
     manifest,
     differences: [
       ...compareContracts(manifest, deployed),
       ...(await findOtherStreams(ports, manifest)),
+      ...mapped.differences,
     ],
     gaps: await findGaps(ports, manifest),
     missing: await findMissing(ports, manifest),
+    warnings: mapped.warnings,
   };
 }
 

@@ -1,12 +1,14 @@
 import type { OperatorCalls } from '../../ports/operator-calls.ts';
 import type { ShardReader } from '../../ports/shard-reader.ts';
 import type { SweptSink } from '../../ports/sink.ts';
+import type { StreamMappings } from '../../ports/stream-mappings.ts';
 import type { LoadPorts } from './load.ts';
 
 export interface RestorePorts extends LoadPorts {
   readonly reader: ShardReader;
   readonly calls: OperatorCalls;
   readonly sinks: readonly SweptSink[];
+  readonly mappings: StreamMappings;
 }
 
 export interface RestoreOrder {

@@ -67,7 +67,11 @@ beforeAll(async () => {
     dynamodb: readDynamodb,
     kinesis: ({ operation }) => [on('stream', `kinesis:${operation}`)],
     s3: readS3,
-    lambda: () => [on('operator-functions', 'lambda:InvokeFunction')],
+    lambda: ({ url }) => [
+      url.includes('event-source-mappings')
+        ? on('event-source-mappings', 'lambda:GetEventSourceMapping')
+        : on('operator-functions', 'lambda:InvokeFunction'),
+    ],
   };
   const env: Record<string, string> = {};
   for (const [service, read] of Object.entries(readers)) {
@@ -91,6 +95,7 @@ beforeAll(async () => {
       ...{ operator: 'moody', name, kind },
       table: output(name === 'journal' ? 'Journal' : 'Balance'),
     })),
+    mappings: new Map([['moody', aws.mappings[0]!.id]]),
     backup: { bucket: output('Bucket'), prefix: backupPrefix },
   });
   Object.assign(process.env, env, {

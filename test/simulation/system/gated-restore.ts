@@ -6,6 +6,7 @@ import { describeOperator } from '../../../shared/runtime/describe-operator.ts';
 import type { RestorePorts } from '../../../shared/runtime/restore/restore-order.ts';
 import { gatePorts, type DrawFault } from '../engine/gated-ports.ts';
 import type { Gate, StepOwner } from '../engine/gate.ts';
+import { soundMapping } from '../../unit/runtime/restore/sound-mapping.ts';
 import { jobName } from '../engine/job.ts';
 import type { RestoreWorld } from './restore-world.ts';
 
@@ -39,6 +40,9 @@ export function gateRestorePorts(
     ...{ system, telemetry },
     calls: { describe: async () => describeOperator(operator), visit },
     sinks: swept,
+    mappings: {
+      read: async () => soundMapping((await stores.reader.describe()).incarnation.name),
+    },
   };
 }
 

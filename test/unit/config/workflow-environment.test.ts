@@ -18,6 +18,7 @@ const environment: WorkflowEnvironment = {
     { operator: 'delays', name: 'airports', kind: 'upsert', table: 'sink-airports' },
     { operator: 'delays', name: 'alerts', kind: 'append', table: 'sink-alerts' },
   ],
+  mappings: new Map([['delays', '6f1c0e5a-0000-4000-8000-000000000001']]),
   backup: { bucket: 'copies', prefix: '' },
 };
 
