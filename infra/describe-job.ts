@@ -32,6 +32,7 @@ const JOB_PROPS: Readonly<Record<string, Translation>> = {
   bundle: 'not described',
   source: ['source', (value) => translate(value, SOURCE_PROPS)],
   checkpointing: ['checkpointing', (value) => translate(value, CHECKPOINTING_PROPS)],
+  generationRetention: ['generationRetentionHours', toHours],
   heartbeat: ['heartbeat', (value) => translate(value, HEARTBEAT_PROPS)],
   operators: [
     'operators',

@@ -34,6 +34,15 @@ export interface StreamJobProps {
   readonly checkpointing?: CheckpointingProps;
 
   /**
+   * How long the state of a generation stays in its table after a restore has left it: whole hours, one hour to a year. Nothing
+   * reads it any more; going back to it is a restore from its undo point, which loads files. After that time it is deleted in the
+   * background.
+   *
+   * @default Duration.days(7)
+   */
+  readonly generationRetention?: Duration;
+
+  /**
    * Lets event time go on while nothing arrives: a function puts a heartbeat into every shard of the source, from time to
    * time. For operators with `eventTime` whose events tell the time of day; without it, event time stands still in a shard
    * until its next record. It also keeps quiet shards from growing older than the retention of the stream.

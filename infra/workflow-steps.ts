@@ -9,7 +9,9 @@ import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { Job } from '../shared/config/job.ts';
 import { writeWorkflowEnvironment } from '../shared/config/workflow-environment.ts';
+import type { RequestStep } from '../shared/config/workflow-steps.ts';
 import type { Backup } from './backup.ts';
+import { FunctionSchedule } from './function-schedule.ts';
 import { HandlerFunction } from './handler-function.ts';
 import { type JobStorage, listStorageArns } from './job-storage.ts';
 import { STEP_PERMISSIONS } from './permissions.ts';
@@ -23,6 +25,9 @@ const TIMEOUT = Duration.minutes(15);
 
 /** One CPU: merging, loading and comparing pack and unpack. */
 const MEMORY_MB = 1_769;
+
+/** A call works for some minutes, and the next one goes on where it ended. */
+const CLEANUP_EVERY = Duration.hours(1);
 
 export interface WorkflowStepsProps {
   readonly job: Job;
@@ -81,5 +86,13 @@ export class WorkflowSteps extends Construct {
       removalPolicy: props.removalPolicy,
     });
     this.function = handler;
+    const { generationRetentionHours: retentionHours } = job;
+    const step: RequestStep = 'generations.clean';
+    new FunctionSchedule(this, 'Cleanup', {
+      function: handler,
+      every: CLEANUP_EVERY,
+      description: `Deletes old state of job ${job.jobName}`,
+      input: { step, retentionHours },
+    });
   }
 }

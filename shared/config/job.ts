@@ -85,6 +85,9 @@ const jobSchema = z.strictObject({
   source: sourceSchema,
   operators: z.array(operatorSchema),
   checkpointing: checkpointingSchema.prefault({}),
+  generationRetentionHours: within('generation-retention', LIMITS.generationRetentionHours).default(
+    DEFAULTS.generationRetentionHours,
+  ),
   heartbeat: heartbeatSchema.optional(),
 });
 

@@ -55,6 +55,7 @@ export const REQUEST_STEPS = [
   'restore.check',
   'restore.cut-at-time',
   'generation.delete',
+  'generations.clean',
 ] as const;
 
 export type SavepointStep = (typeof SAVEPOINT_STEPS)[number];

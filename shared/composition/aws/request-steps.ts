@@ -10,6 +10,7 @@ import { findComplete } from '../../runtime/checkpoint/rebuild-registry.ts';
 import { verifyFiles } from '../../runtime/checkpoint/savepoint-steps.ts';
 import { readManifest } from '../../runtime/checkpoint/take-manifest.ts';
 import { cutAtTime } from '../../runtime/restore/cut-at-time.ts';
+import { deleteOldGenerations } from '../../runtime/restore/delete-old-generations.ts';
 import { deleteGeneration } from '../../runtime/restore/delete-generation.ts';
 import { resumeJob } from '../../runtime/restore/hold.ts';
 import type { RestorePorts } from '../../runtime/restore/restore-order.ts';
@@ -58,6 +59,8 @@ const generation = z.strictObject({
 
 /** Manifests of one kind that an answer has, the newest ones. */
 const referencesMax = 200;
+
+const hourMs = 3_600_000;
 
 /** Missing files that an answer names. */
 const examplesMax = 5;
@@ -203,6 +206,17 @@ export const requestSteps: Readonly<Record<RequestStep, Step>> = {
         items: before.items + items,
         rounds: before.rounds + 1,
       };
+    },
+  ),
+
+  // A schedule asks for it.
+  'generations.clean': defineStep(
+    { retentionHours: count },
+    z.strictObject({ isDone: z.boolean(), items: count, next: count }),
+    async ({ retentionHours }, ports, deadline) => {
+      const cleaned = await deleteOldGenerations(ports, retentionHours * hourMs, deadline);
+      if (cleaned.items > 0) ports.telemetry.log('info', 'old state deleted', { ...cleaned });
+      return { ...cleaned };
     },
   ),
 };
