@@ -23,6 +23,8 @@ interface RestoreFlags extends WorkflowFlags, RestoreAllowances {
   readonly undo: boolean;
   /** ms since the epoch. */
   readonly toTime?: number;
+  /** Shard → sequence number. */
+  readonly toPosition?: ReadonlyMap<string, string>;
   readonly yes: boolean;
   readonly name?: string;
 }
@@ -44,6 +46,11 @@ export function addRestoreCommand(program: Command): void {
       readTime,
     )
     .option(
+      '--to-position <shard=sequence>',
+      'to the last unit of a shard that ends at or before a record; may be given for more than one, the others are taken at their newest unit',
+      readPosition,
+    )
+    .option(
       '--allow-non-restored-state',
       'leave state behind that the code does not declare',
       false,
@@ -54,9 +61,10 @@ export function addRestoreCommand(program: Command): void {
     .option('--name <restore>', 'go on with a restore of this name that has not finished')
     .option('--yes', 'do not ask', false)
     .action(async (from: string | undefined, flags: RestoreFlags, command: Command) => {
-      const ways = [from !== undefined, flags.undo, flags.toTime !== undefined];
+      const { undo, toTime, toPosition } = flags;
+      const ways = [from !== undefined, undo, toTime !== undefined, toPosition !== undefined];
       if (ways.filter((isGiven) => isGiven).length !== 1) {
-        command.error('error: give either [from], --undo or --to-time');
+        command.error('error: give either [from], --undo, --to-time or --to-position');
       }
       process.exitCode = await withWorkflows(flags, (client) => restore(client, from, flags));
     });
@@ -68,7 +76,7 @@ async function restore(
   flags: RestoreFlags,
 ): Promise<number> {
   const from = given ?? (await findFrom(client, flags));
-  const name = nameExecution(`restore-${given ?? (flags.undo ? 'undo' : 'time')}`);
+  const name = nameExecution(`restore-${given ?? describeWay(flags)}`);
   const { tablesLost: areTablesLost, fromBackup } = flags;
   const copies = fromBackup ? await inspectBackup(client, from, areTablesLost) : undefined;
   const plan = await client.ask<RestorePlan>('restore.check', {
@@ -98,12 +106,37 @@ async function restore(
   });
 }
 
-async function findFrom(client: WorkflowClient, { toTime }: RestoreFlags): Promise<string> {
-  if (toTime === undefined) return findUndo(client);
-  const { object } = await client.ask<{ object: string }>('restore.cut-at-time', {
-    timeMs: toTime,
-  });
-  return object;
+function describeWay({ undo, toTime }: RestoreFlags): string {
+  if (undo) return 'undo';
+  return toTime === undefined ? 'position' : 'time';
+}
+
+async function findFrom(
+  client: WorkflowClient,
+  { toTime, toPosition }: RestoreFlags,
+): Promise<string> {
+  if (toTime !== undefined) {
+    const ask = { timeMs: toTime };
+    return (await client.ask<{ object: string }>('restore.cut-at-time', ask)).object;
+  }
+  if (toPosition === undefined) return findUndo(client);
+  const ask = { sequences: Object.fromEntries(toPosition) };
+  return (await client.ask<{ object: string }>('restore.cut-at-position', ask)).object;
+}
+
+/** @param before of the options before this one */
+function readPosition(
+  text: string,
+  before: ReadonlyMap<string, string> | undefined,
+): ReadonlyMap<string, string> {
+  const [, shardId, sequence] = /^([A-Za-z0-9_.-]+)=(\d+)$/.exec(text) ?? [];
+  if (shardId === undefined || sequence === undefined) {
+    throw new InvalidArgumentError('expected <shard id>=<sequence number>.');
+  }
+  if (before?.has(shardId) === true) {
+    throw new InvalidArgumentError(`shard ${shardId} has been given a position already.`);
+  }
+  return new Map([...(before ?? []), [shardId, sequence]]);
 }
 
 function readTime(text: string): number {

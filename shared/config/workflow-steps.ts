@@ -54,6 +54,7 @@ export const REQUEST_STEPS = [
   'savepoint.delete',
   'restore.check',
   'restore.cut-at-time',
+  'restore.cut-at-position',
   'generation.delete',
   'generations.clean',
 ] as const;

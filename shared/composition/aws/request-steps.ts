@@ -9,7 +9,7 @@ import { readFacts } from '../../runtime/checkpoint/manifest-facts.ts';
 import { findComplete } from '../../runtime/checkpoint/rebuild-registry.ts';
 import { verifyFiles } from '../../runtime/checkpoint/savepoint-steps.ts';
 import { readManifest } from '../../runtime/checkpoint/take-manifest.ts';
-import { cutAtTime } from '../../runtime/restore/cut-at-time.ts';
+import { cutAtPositions, cutAtTime } from '../../runtime/restore/cut-in-the-past.ts';
 import { deleteOldGenerations } from '../../runtime/restore/delete-old-generations.ts';
 import { deleteGeneration } from '../../runtime/restore/delete-generation.ts';
 import { resumeJob } from '../../runtime/restore/hold.ts';
@@ -189,6 +189,17 @@ export const requestSteps: Readonly<Record<RequestStep, Step>> = {
     async ({ timeMs }, ports) => {
       const note = `of ${new Date(timeMs).toISOString()}`;
       return { object: await cutAtTime(ports, timeMs, await readFacts(ports, { note, tags: {} })) };
+    },
+  ),
+
+  'restore.cut-at-position': defineStep(
+    { sequences: z.record(text, z.string().regex(/^\d{1,128}$/, 'a sequence number')) },
+    z.strictObject({ object: text }),
+    async ({ sequences }, ports) => {
+      const shards = Object.entries(sequences);
+      const note = `at ${shards.map(([shardId, sequence]) => `${shardId}=${sequence}`).join(', ')}`;
+      const facts = await readFacts(ports, { note, tags: {} });
+      return { object: await cutAtPositions(ports, new Map(shards), facts) };
     },
   ),
 
