@@ -57,8 +57,11 @@ const visitReserveMs = 60_000;
 /** How long is waited where no channel has come further, ms: for parents in other parts, or for attempts to end. */
 const pauseMs = 2_000;
 
-/** Sweeps of one sink until zombies are left to the next sweep. */
-const sweepsMax = 100;
+/** Passes through one sink until zombies are left to the next sweep. */
+const passesMax = 500;
+
+/** Calls, some minutes each, that all passes through one sink may take. */
+const sweepRoundsMax = 1_000;
 
 export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
   'restore.plan-replay': defineStep(
@@ -160,8 +163,8 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
     z.strictObject({ parts: z.array(sweepPart) }),
     async (_, ports) => ({
       parts: tablesOf(ports.sinks).map(({ operator, name: sink }) => ({
-        ...{ operator, sink, isDone: false, isClean: false },
-        ...{ removed: 0, rewritten: 0, rounds: 0 },
+        ...{ operator, sink, isDone: false, isClean: false, place: { mark: '', voids: 0 } },
+        ...{ passes: 0, removed: 0, rewritten: 0, rounds: 0 },
       })),
     }),
   ),
@@ -171,11 +174,15 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
     sweepPart,
     async ({ generation, part }, ports, deadline) => {
       const beginning = await readBeginning(ports, await requireReservation(ports, generation));
-      const swept = await sweepSink(ports, findSink(ports, part), beginning, deadline);
+      const sink = findSink(ports, part);
+      const swept = await sweepSink(ports, sink, beginning, deadline, part.place);
+      const { isClean, next: place } = swept;
       const rounds = part.rounds + 1;
+      const passes = part.passes + swept.passes;
       return {
-        ...{ operator: part.operator, sink: part.sink, rounds, isClean: swept.isClean },
-        isDone: swept.isClean || rounds >= sweepsMax,
+        ...{ operator: part.operator, sink: part.sink, isClean, place: { ...place } },
+        isDone: isClean || passes >= passesMax || rounds >= sweepRoundsMax,
+        ...{ passes, rounds },
         removed: part.removed + swept.removed,
         rewritten: part.rewritten + swept.rewritten,
       };

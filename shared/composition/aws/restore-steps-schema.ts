@@ -156,6 +156,9 @@ export const sweepPart = z.strictObject({
   isDone: z.boolean(),
   /** A whole pass has found no void row. */
   isClean: z.boolean(),
+  /** How far the present pass is: the mark of the last row, empty at its beginning, and void rows so far. */
+  place: z.strictObject({ mark: z.string(), voids: count }),
+  passes: count,
   removed: count,
   rewritten: count,
   rounds: count,

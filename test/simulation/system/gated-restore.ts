@@ -56,8 +56,8 @@ function gateTable(
 ): SinkTable {
   return {
     kind: table.kind,
-    scan: async function* () {
-      for await (const row of table.scan()) {
+    scan: async function* (after) {
+      for await (const row of table.scan(after)) {
         yield await gate.step(owner, `sink.${name}.scan`, async () => row);
       }
     },
