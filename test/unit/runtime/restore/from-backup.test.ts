@@ -26,7 +26,7 @@ interface Backed extends RestorableJob {
 const backed = async (
   make: (world: RestorableJob) => Promise<ManifestReference>,
 ): Promise<Backed> => {
-  const world = await createRestorableJob();
+  const world = await createRestorableJob({ settings: { unitRecordsMax: 6 } });
   const { job } = world;
   put(job, 1, 20);
   await world.deliver(firstShard);
@@ -67,7 +67,7 @@ const checkpoint = (world: RestorableJob) => world.checkpoint();
 
 describe.each([
   ['savepoint', savepoint, 2],
-  ['checkpoint', checkpoint, 2],
+  ['checkpoint', checkpoint, 5],
 ] as const)('a restore from a %s that reads the backup, too', (_, make, objects) => {
   const expectRestored = async (world: Backed, fellBack: readonly string[]): Promise<void> => {
     const { job, deliver, restoreFromBackup } = world;
@@ -130,6 +130,7 @@ describe.each([
     const was = await job.control.readJob(jobName);
     await expect(restoreFromBackup()).rejects.toMatchObject({ kind: 'corrupt' });
     for (const name of files) await expect(restoreFromBackup()).rejects.toThrow(name);
+    await expect(restoreFromBackup()).rejects.toThrow(`of ${files.length} objects`);
     expect(await job.control.readJob(jobName)).toEqual(was);
     expect(await job.control.readRegistry(jobName)).toMatchObject({ pins: [], pending: [] });
     put(job, 41, 50);

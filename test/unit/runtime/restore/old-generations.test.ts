@@ -101,12 +101,21 @@ describe('the state of generations that a job has left', () => {
     expect([await keysOf(job, 1), await keysOf(job, 2)]).toEqual([[], []]);
   });
 
-  it('is not marked as further than it is by a call that is late', async () => {
+  it('is not begun again by a call that wakes up when all is done', async () => {
     const { ports } = await restoredTwice();
+    const bed = Promise.withResolvers<void>();
+    let removals = 0;
+    const remove: RestorePorts['state']['remove'] = async (...args) => {
+      if ((removals += 1) === 1) await bed.promise;
+      return ports.state.remove(...args);
+    };
     let looks = 0;
-    const late = clean(ports, { remainingMs: () => ((looks += 1) > 1 ? 0 : 60_000) });
-    await Promise.all([late, clean(ports)]);
+    const short = { remainingMs: () => ((looks += 1) > 1 ? 0 : 60_000) };
+    const late = clean({ ...ports, state: { ...ports.state, remove } }, short);
     expect(await clean(ports)).toMatchObject({ isDone: true, next: 3 });
+    bed.resolve();
+    await late;
+    expect((await readRegistry(ports)).cleanup).toEqual({ generation: 3, operator: '', group: 0 });
   });
 
   it('is left alone while the job is held', async () => {

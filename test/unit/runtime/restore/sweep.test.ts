@@ -3,10 +3,9 @@ import type { PlacedRow, SinkTable, SweptSink } from '../../../../shared/ports/s
 import { readReservation } from '../../../../shared/runtime/restore/reservation.ts';
 import { readBeginning } from '../../../../shared/runtime/restore/restore-job.ts';
 import { sweepSink, type SweepPlace } from '../../../../shared/runtime/restore/sweep.ts';
-import { minute } from './restorable-job.ts';
 import { half, visible } from './two-halves.ts';
 
-/** Forty rows that count, and as many that a zombie writes of the time that was abandoned, before and behind each of them. */
+/** A restored job, and a zombie that writes rows of the time that was abandoned. */
 const restored = async () => {
   const world = await half((one) => one.checkpoint());
   const { job, ports, object, restore } = world;
@@ -68,19 +67,12 @@ describe('a sweep with little time in each call', () => {
   });
 
   it('is clean only where no call of a whole pass has found a void row', async () => {
-    const { addVoid, sweep, rows } = await restored();
-    await addVoid('ann', 1);
-    // The void row is found in the first calls, and nothing in the others.
-    let report = await sweep(undefined, 1);
-    let passes = 0;
-    while (passes === 0) {
-      expect(report.isClean).toBe(false);
-      report = await sweep(report.next, report.passes === 0 ? 5 : Infinity);
-      passes += report.passes;
-    }
-    const whole = await sweep(report.isClean ? undefined : report.next, Infinity);
-    expect(whole).toMatchObject({ isClean: true, removed: 0 });
-    expect(whole.rows).toBeGreaterThanOrEqual(rows.length - 5);
+    const { addVoid, sweep } = await restored();
+    await addVoid('aaa', 1);
+    const first = await sweep(undefined, 2);
+    expect(first).toMatchObject({ isClean: false, passes: 0, removed: 1, next: { voids: 1 } });
+    // The rest of that pass finds none, and one more pass it takes.
+    expect(await sweep(first.next)).toMatchObject({ isClean: true, passes: 2, removed: 0 });
   });
 
   it('finds in its next pass what a zombie writes before the row at which it is', async () => {
@@ -101,6 +93,5 @@ describe('a sweep with little time in each call', () => {
     for (let at = 1; at <= 5; at += 1) await addVoid('aaa', at);
     const first = await sweep(undefined, 3);
     expect(first).toMatchObject({ removed: 3, next: { voids: 3 } });
-    expect(minute.remainingMs()).toBeGreaterThan(0);
   });
 });
