@@ -180,4 +180,20 @@ describe('savepoints and restores on the embedded AWS', () => {
     expect(early).toMatchObject({ code: 1 });
     expect(early.err).toContain('has no exact manifest of generation');
   });
+
+  it('restore to records of shards, each by its position', async () => {
+    await ask('savepoint', 'create', 'later');
+    await ledger.put(161, 170);
+    await ledger.whenDone();
+    const shard = 'shardId-000000000000';
+    const newest = '9'.repeat(56);
+    const restored = await ask('restore', '--to-position', `${shard}=${newest}`, '--yes');
+    expect(restored).toMatchObject({ keys: 5, replayed: 0 });
+    expect(await ledger.visible()).toEqual(ledger.expected(170));
+    const unknown = await holdfast('restore', '--to-position', 'shardId-9=1', '--yes');
+    expect(unknown).toMatchObject({ code: 1 });
+    expect(unknown.err).toContain(`has not read shardId-9 in generation`);
+    const wrong = await holdfast('restore', '--to-position', `${shard}:1`, '--yes');
+    expect(wrong.err).toContain('expected <shard id>=<sequence number>');
+  });
 });
