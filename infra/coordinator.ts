@@ -6,11 +6,11 @@ import { Construct } from 'constructs';
 import { adviseCheckpointing } from '../shared/config/checkpointing.ts';
 import { writeCoordinatorEnvironment } from '../shared/config/coordinator-environment.ts';
 import type { Job } from '../shared/config/job.ts';
+import type { Backup } from './backup.ts';
 import { FunctionSchedule } from './function-schedule.ts';
 import { HandlerFunction } from './handler-function.ts';
 import { type JobStorage, listStorageArns } from './job-storage.ts';
-import { COORDINATOR_PERMISSIONS, jobObjectsPattern } from './permissions.ts';
-import type { BackupBucket } from './stream-job-props.ts';
+import { COORDINATOR_PERMISSIONS } from './permissions.ts';
 
 const COORDINATOR_ENTRY = fileURLToPath(
   new URL('../functions/coordinator/handler.ts', import.meta.url),
@@ -31,7 +31,7 @@ export interface CoordinatorProps {
   readonly stream: IStream;
   /** By operator. */
   readonly operatorFunctions: ReadonlyMap<string, LambdaFunction>;
-  readonly manifestBackup: BackupBucket | undefined;
+  readonly backup: Backup | undefined;
   readonly bundle: (entry: string) => Code;
   readonly removalPolicy: RemovalPolicy;
 }
@@ -42,7 +42,7 @@ export class Coordinator extends Construct {
 
   constructor(scope: Construct, id: string, props: CoordinatorProps) {
     super(scope, id);
-    const { job, storage, stream, operatorFunctions, manifestBackup } = props;
+    const { job, storage, stream, operatorFunctions, backup } = props;
     for (const advice of adviseCheckpointing(job.checkpointing)) {
       Annotations.of(this).addWarningV2(advice.id, advice.text);
     }
@@ -57,7 +57,7 @@ export class Coordinator extends Construct {
           [...operatorFunctions].map(([operator, { functionName }]) => [operator, functionName]),
         ),
         checkpointing: job.checkpointing,
-        manifestBackup: manifestBackup?.bucketName,
+        backup: backup?.location,
       }),
       memorySize: MEMORY_MB,
       timeout: TIMEOUT,
@@ -66,10 +66,7 @@ export class Coordinator extends Construct {
         ...listStorageArns(storage, job.jobName, new Map()),
         stream: [stream.streamArn],
         'operator-functions': [...operatorFunctions.values()].map(({ functionArn }) => functionArn),
-        ...(manifestBackup !== undefined && {
-          'manifest-backup': [manifestBackup.bucketArn],
-          'manifest-backup-objects': [manifestBackup.arnForObjects(jobObjectsPattern(job.jobName))],
-        }),
+        ...backup?.arns,
       },
       removalPolicy: props.removalPolicy,
     });

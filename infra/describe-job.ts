@@ -24,7 +24,7 @@ const CHECKPOINTING_PROPS: Readonly<Record<string, Translation>> = {
   interval: ['intervalSeconds', toSeconds],
   timeout: ['timeoutSeconds', toSeconds],
   minPause: ['minPauseSeconds', toSeconds],
-  manifestBackup: 'not described',
+  backup: 'not described',
 };
 
 const JOB_PROPS: Readonly<Record<string, Translation>> = {
@@ -32,6 +32,7 @@ const JOB_PROPS: Readonly<Record<string, Translation>> = {
   bundle: 'not described',
   source: ['source', (value) => translate(value, SOURCE_PROPS)],
   checkpointing: ['checkpointing', (value) => translate(value, CHECKPOINTING_PROPS)],
+  generationRetention: ['generationRetentionHours', toHours],
   heartbeat: ['heartbeat', (value) => translate(value, HEARTBEAT_PROPS)],
   cloneOf: ['cloneOf', toJobName],
   operators: [

@@ -22,6 +22,12 @@ export interface FunctionScheduleProps {
    */
   readonly maxEventAge?: Duration;
   readonly description: string;
+  /**
+   * What the function is sent.
+   *
+   * @default {}
+   */
+  readonly input?: object;
 }
 
 const SECONDS_MIN = 60;
@@ -50,7 +56,7 @@ export class FunctionSchedule extends Construct {
         bind: () => ({
           arn: props.function.functionArn,
           role,
-          input: ScheduleTargetInput.fromObject({}),
+          input: ScheduleTargetInput.fromObject({ ...props.input }),
           retryPolicy: {
             maximumRetryAttempts: RETRY_ATTEMPTS,
             maximumEventAgeInSeconds: Math.min(Math.max(ageSeconds, SECONDS_MIN), SECONDS_MAX),

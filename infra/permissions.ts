@@ -14,12 +14,13 @@ export type GrantedResource =
   | 'bucket'
   | 'job-objects'
   | 'discarded-batches'
-  | 'manifest-backup'
-  | 'manifest-backup-objects'
+  | 'backup'
+  | 'backup-objects'
   | 'cloned-control-table'
   | 'cloned-bucket'
   | 'cloned-job-objects'
   | 'operator-functions'
+  | 'event-source-mappings'
   | 'step-function'
   | 'log-group'
   | 'scheduled-function';
@@ -165,12 +166,12 @@ export const COORDINATOR_PERMISSIONS: readonly Permission[] = [
     why: 'garbage is found by listing; and a missing object is 404 only to those who may list',
   },
   {
-    on: 'manifest-backup-objects',
+    on: 'backup-objects',
     actions: ['s3:GetObject', 's3:PutObject'],
-    why: 'second copies of manifests, if the job asks for them; none is ever deleted',
+    why: 'second copies of manifests and savepoints, if the job asks for them; none is ever deleted',
   },
   {
-    on: 'manifest-backup',
+    on: 'backup',
     actions: ['s3:ListBucket'],
     why: 'a missing copy is 404 only to those who may list',
   },
@@ -233,6 +234,16 @@ export const STEP_PERMISSIONS: readonly Permission[] = [
     why: 'what a merge has made already is found by listing; and a missing object is 404 only to those who may list',
   },
   {
+    on: 'backup-objects',
+    actions: ['s3:GetObject', 's3:PutObject'],
+    why: 'savepoints are copied where the job asks for it, and read from there where somebody asks for that; nothing is ever deleted',
+  },
+  {
+    on: 'backup',
+    actions: ['s3:ListBucket'],
+    why: 'which names it has; and a missing copy is 404 only to those who may list',
+  },
+  {
     on: 'stream',
     actions: [
       'kinesis:DescribeStreamSummary',
@@ -266,6 +277,11 @@ export const STEP_PERMISSIONS: readonly Permission[] = [
     on: 'cloned-control-table',
     actions: ['dynamodb:GetItem', 'dynamodb:PutItem'],
     why: "only a clone: the other job's registry, in which it pins the manifest while it copies (R12)",
+  },
+  {
+    on: 'event-source-mappings',
+    actions: ['lambda:GetEventSourceMapping'],
+    why: 'a restore looks whether they still are what was deployed (R8)',
   },
   LOGGING,
 ];

@@ -26,7 +26,7 @@ const CONCURRENCY = { load: 8, compare: 8, replay: 10, outputs: 4, sweep: 4 };
 
 const ORDER = { order: '$.order' };
 const HOLD = { hold: '$.hold' };
-const GENERATION = { generation: '$.made.generation' };
+const GENERATION = { ...ORDER, generation: '$.made.generation' };
 
 interface Phase {
   /** Where what fails goes. */
@@ -35,12 +35,12 @@ interface Phase {
 }
 
 /**
- * Restores a job (R5), or drills it (R13): validate → pin, merge → hold → fence → undo point → reserve → load → compare → flip
- * → replay → bring outputs back → release → sweep. Up to the flip what fails is given up, and the job goes on as it was. A clone
- * (R12) begins with a copy of a manifest of another job.
+ * Restores a job (R5), or drills it (R13): look at copies, validate → pin, merge → hold → fence → undo point → reserve → load →
+ * compare → flip → replay → bring outputs back → release → sweep. Up to the flip what fails is given up, and the job goes on as
+ * it was. A clone (R12) begins with a copy of a manifest of another job.
  *
- * Input: `{ "manifest": <object>, "restore"?: <name>, "allowNonRestoredState"?, "acceptsGaps"?, "areTablesLost"?, "dryRun"?,
- * "clones"? }`.
+ * Input: `{ "manifest": <object>, "restore"?: <name>, "allowNonRestoredState"?, "acceptsGaps"?, "areTablesLost"?, "fromBackup"?,
+ * "dryRun"?, "clones"? }`.
  */
 export class RestoreWorkflow extends Construct {
   readonly stateMachine: StateMachine;
@@ -99,6 +99,11 @@ export class RestoreWorkflow extends Construct {
         hold: JsonPath.objectAt('$.prepared.hold'),
         made: JsonPath.objectAt('$.prepared.made'),
         undo: JsonPath.objectAt('$.prepared.undo'),
+        copies: {
+          ...{ isDone: false, next: 0, objects: 0, rounds: 0 },
+          fellBack: { objects: 0, examples: [] },
+          lost: { objects: 0, examples: [] },
+        },
         deletion: { isDone: false, operator: '', group: 0, items: 0, rounds: 0 },
         loaded: [],
         compared: [],
@@ -106,22 +111,28 @@ export class RestoreWorkflow extends Construct {
         swept: [],
       },
     });
+    const copies = this.#step(
+      'Look at the copies',
+      'restore.check-copies',
+      { ...ORDER, copies: '$.copies' },
+      { ...phase, resultPath: '$.copies' },
+    );
     const validate = this.#step('Validate', 'restore.validate', ORDER, phase);
-    validate.next(next.forward);
+    loopUntilDone(this, copies, '$.copies', validate.next(next.forward));
     begin.next(prepare);
     prepare.next(layOut);
     layOut.next(
       new Choice(this, 'How far is it?')
         .when(Condition.stringEquals('$.stage', 'flipped'), next.replay)
         .when(Condition.stringEquals('$.stage', 'released'), next.sweep)
-        .when(Condition.isPresent('$.order.copyOf'), next.copy(validate))
-        .otherwise(validate),
+        .when(Condition.isPresent('$.order.copyOf'), next.copy(copies))
+        .otherwise(copies),
     );
     return begin;
   }
 
   /** R12: the manifest and its files become the clone's own; from there on it is a restore like any other. */
-  #createCopy(begun: Phase, phase: Phase, validate: State): State {
+  #createCopy(begun: Phase, phase: Phase, then: State): State {
     const check = this.#step('Validate the clone', 'clone.validate', ORDER, begun);
     const path = { ...phase, resultPath: '$.copy' };
     const begin = this.#step('Pin the cloned job', 'clone.begin', ORDER, path);
@@ -134,7 +145,7 @@ export class RestoreWorkflow extends Construct {
     );
     check.next(begin).next(copy);
     loopUntilDone(this, copy, '$.copy', finish);
-    finish.next(validate);
+    finish.next(then);
     return check;
   }
 
@@ -206,10 +217,12 @@ export class RestoreWorkflow extends Construct {
 
   /** R6, R10: up to where the job was held, then the hold ends. */
   #createReplay(phase: Phase, sweep: State): State {
-    const plan = this.#step('Plan the replay', 'restore.plan-replay', HOLD, {
-      ...phase,
-      resultPath: '$.replays',
-    });
+    const plan = this.#step(
+      'Plan the replay',
+      'restore.plan-replay',
+      { ...ORDER, ...HOLD },
+      { ...phase, resultPath: '$.replays' },
+    );
     const replay = this.#parts('Replay', 'restore.replay', {
       ...{ ...phase, fields: { ...ORDER, ...HOLD }, concurrency: CONCURRENCY.replay },
       ...{ itemsPath: '$.replays.parts', resultPath: '$.replayed' },
@@ -222,12 +235,7 @@ export class RestoreWorkflow extends Construct {
       ...{ ...phase, fields: GENERATION, concurrency: CONCURRENCY.outputs },
       ...{ itemsPath: '$.outputs.parts', resultPath: '$.broughtBack' },
     });
-    const release = this.#step(
-      'Release',
-      'restore.release',
-      { ...ORDER, ...HOLD, ...GENERATION },
-      phase,
-    );
+    const release = this.#step('Release', 'restore.release', { ...HOLD, ...GENERATION }, phase);
     plan.next(replay).next(planOutputs).next(outputs).next(release).next(sweep);
     return plan;
   }
@@ -245,7 +253,7 @@ export class RestoreWorkflow extends Construct {
       'Finish',
       'restore.finish',
       {
-        ...{ ...ORDER, ...GENERATION, undo: '$.undo' },
+        ...{ ...GENERATION, undo: '$.undo', copies: '$.copies' },
         ...{ loaded: '$.loaded', replayed: '$.replayed', swept: '$.swept' },
       },
       { ...phase, resultPath: '$.report' },
@@ -282,13 +290,16 @@ export class RestoreWorkflow extends Construct {
     const deletion = this.#step(
       'Delete what the drill has loaded',
       'drill.delete',
-      { ...ORDER, ...GENERATION, deletion: '$.deletion' },
+      { ...GENERATION, deletion: '$.deletion' },
       { ...phase, resultPath: '$.deletion' },
     );
     const finish = this.#step(
       'Finish the drill',
       'drill.finish',
-      { ...ORDER, made: '$.made', loaded: '$.loaded', compared: '$.compared' },
+      {
+        ...{ ...ORDER, copies: '$.copies', made: '$.made' },
+        ...{ loaded: '$.loaded', compared: '$.compared' },
+      },
       { ...phase, resultPath: '$.report' },
     );
     finish.next(new Succeed(this, 'Drilled', { outputPath: '$.report' }));

@@ -19,8 +19,8 @@ const ATTEMPTS = 8;
 const GIVE_UP_ATTEMPTS = 30;
 
 /**
- * Makes a savepoint: register → (stop: hold at an exact cut) → cut → merge → verify → complete → (stop: the hold stays).
- * Whatever fails gives up: the hold is let go, and what was pending is dropped.
+ * Makes a savepoint: register → (stop: hold at an exact cut) → cut → merge → verify → complete → (stop: the hold stays) →
+ * copy into the backup. Whatever fails up to there gives up: the hold is let go, and what was pending is dropped.
  *
  * Input: `{ "label": …, "note"?: …, "tags"?: {…}, "stops"?: true }`.
  */
@@ -41,6 +41,7 @@ export class SavepointWorkflow extends Construct {
         hold: { id: '', jobVersion: 0, tries: 0 },
         merge: { isDone: false, doneBytes: 0, totalBytes: 0, rounds: 0 },
         verified: { isDone: false, nextFile: 0, files: 0, bytes: 0, keys: 0, rounds: 0 },
+        copy: { isDone: false, rounds: 0 },
       },
     });
     const register = this.#step(
@@ -99,12 +100,30 @@ export class SavepointWorkflow extends Construct {
     );
     const complete = this.#step('Complete', 'savepoint.complete', work, '$.savepoint');
     const stop = this.#step('Stop the job', 'savepoint.stop', { hold: '$.hold' });
-    const done = new Succeed(this, 'Done', { outputPath: '$.savepoint' });
+    const copy = this.#createCopy();
     cut.next(merge);
     loopUntilDone(this, merge, '$.merge', verify);
     loopUntilDone(this, verify, '$.verified', complete);
-    complete.next(new Choice(this, 'Stays stopped?').when(stops, stop.next(done)).otherwise(done));
+    complete.next(new Choice(this, 'Stays stopped?').when(stops, stop.next(copy)).otherwise(copy));
     return cut;
+  }
+
+  /** What fails here takes nothing back: the savepoint is complete, and the job may stand still at it. */
+  #createCopy(): State {
+    const copy = createStepTask(this, 'Copy into the backup', {
+      ...{ function: this.#props.function, step: 'savepoint.copy', attempts: ATTEMPTS },
+      fields: { savepoint: '$.savepoint', copy: '$.copy' },
+      resultPath: '$.copy',
+    }).addCatch(
+      new Fail(this, 'Not copied', {
+        error: 'SavepointNotCopied',
+        cause:
+          'the savepoint is complete, but its copy in the backup is not: the log of the function that does the steps says why. The coordinator goes on copying it',
+      }),
+      { resultPath: '$.failure' },
+    );
+    loopUntilDone(this, copy, '$.copy', new Succeed(this, 'Done', { outputPath: '$.savepoint' }));
+    return copy;
   }
 
   /** No Catch here: an execution that ends in this state is redriven, and gives up then. */

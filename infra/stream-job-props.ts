@@ -35,6 +35,15 @@ export interface StreamJobProps {
   readonly checkpointing?: CheckpointingProps;
 
   /**
+   * How long the state of a generation stays in its table after a restore has left it: whole hours, one hour to a year. Nothing
+   * reads it any more; going back to it is a restore from its undo point, which loads files. After that time it is deleted in the
+   * background.
+   *
+   * @default Duration.days(7)
+   */
+  readonly generationRetention?: Duration;
+
+  /**
    * Lets event time go on while nothing arrives: a function puts a heartbeat into every shard of the source, from time to
    * time. For operators with `eventTime` whose events tell the time of day; without it, event time stands still in a shard
    * until its next record. It also keeps quiet shards from growing older than the retention of the stream.
@@ -84,8 +93,26 @@ export interface ClonedJob {
   readonly controlTable: Pick<ITable, 'tableArn' | 'tableName'>;
 }
 
-/** What of a bucket is needed to copy manifests into it. */
+/** What of a bucket is needed to copy into it. */
 export type BackupBucket = Pick<IBucket, 'arnForObjects' | 'bucketArn' | 'bucketName'>;
+
+/** A place for second copies. */
+export interface BackupProps {
+  /**
+   * A bucket, best of another account, in the job's region and encrypted with the keys of S3; one of another account must let the
+   * roles of the coordinator and of the workflows' steps in.
+   *
+   * @default - the job's own: `prefix` is needed then
+   */
+  readonly bucket?: BackupBucket;
+
+  /**
+   * Begins all names there, as `backup/`.
+   *
+   * @default - none
+   */
+  readonly prefix?: string;
+}
 
 /**
  * The settings of checkpoints, with the names and the meanings that they have in Flink. Two are fixed: there is one checkpoint
@@ -129,13 +156,14 @@ export interface CheckpointingProps {
   readonly retained?: number;
 
   /**
-   * A bucket, best of another account, that takes a second copy of each manifest, under the same name. The files that manifests
-   * list stay where they are: copy those with S3 replication. The bucket is in the job's region and encrypted with the keys of
-   * S3; one of another account must let the coordinator's role in.
+   * What takes a second copy of each manifest, and of savepoints with all of their files, under the same names: a restore, a drill
+   * or a verification with `--from-backup` reads from it what is missing or damaged. Nothing is ever deleted there: a lifecycle
+   * rule may. The files of checkpoints are not copied, since a segment comes with every unit: where those are wanted, too, let S3
+   * replicate the job's bucket into this one, with no prefix.
    *
-   * @default - no second copy
+   * @default - no second copies
    */
-  readonly manifestBackup?: BackupBucket;
+  readonly backup?: BackupProps;
 }
 
 /** When heartbeats are put, and what they say. */

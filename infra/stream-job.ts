@@ -2,7 +2,7 @@ import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IStream } from 'aws-cdk-lib/aws-kinesis';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { CfnEventSourceMapping, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
@@ -10,6 +10,7 @@ import { Construct } from 'constructs';
 import { ConfigurationError, showValue } from '../shared/config/configuration-error.ts';
 import { writeEnvironment } from '../shared/config/environment.ts';
 import type { Job, JobOperator } from '../shared/config/job.ts';
+import { placeBackup } from './backup.ts';
 import { bundleHandler } from './bundle-handler.ts';
 import { Coordinator } from './coordinator.ts';
 import { HandlerFunction } from './handler-function.ts';
@@ -74,6 +75,10 @@ export class StreamJob extends Construct {
       job.operators.flatMap(({ sinks }) => Object.keys(sinks)),
       removalPolicy,
     );
+    const backup = placeBackup(this.node.path, props.checkpointing?.backup, {
+      jobName: job.jobName,
+      bucket: storage.bucket,
+    });
     this.stream = createSourceStream(this, props.source, removalPolicy);
     this.stateTable = storage.stateTable;
     this.controlTable = storage.controlTable;
@@ -89,6 +94,7 @@ export class StreamJob extends Construct {
       removalPolicy,
     });
     this.registrarFunction = registration.registrar.function;
+    const mappings = new Map<string, CfnEventSourceMapping>();
     for (const operator of job.operators) {
       const handler = this.#addOperator(job, operator, storage, { bundle, removalPolicy });
       const mapping = createStreamMapping(handler, 'Mapping', {
@@ -100,13 +106,14 @@ export class StreamJob extends Construct {
       });
       // No record before the job exists: an operator that finds no job item hands its batch back.
       mapping.node.addDependency(registration.resource);
+      mappings.set(operator.id, mapping);
     }
     const coordinator = new Coordinator(this, 'Coordinator', {
       job,
       storage,
       stream: this.stream,
       operatorFunctions: this.#operatorFunctions,
-      manifestBackup: props.checkpointing?.manifestBackup,
+      backup,
       bundle,
       removalPolicy,
     });
@@ -115,7 +122,7 @@ export class StreamJob extends Construct {
     this.coordinatorFunction = coordinator.function;
     const steps = new WorkflowSteps(this, 'Steps', {
       ...{ job, storage, stream: this.stream, operatorFunctions: this.#operatorFunctions },
-      ...{ bundle, removalPolicy, cloneOf: props.cloneOf },
+      ...{ mappings, backup, bundle, removalPolicy, cloneOf: props.cloneOf },
     });
     this.workflowFunction = steps.function;
     const workflow = { function: steps.function, jobName: job.jobName };

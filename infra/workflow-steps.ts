@@ -1,10 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import type { IStream } from 'aws-cdk-lib/aws-kinesis';
-import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type {
+  CfnEventSourceMapping,
+  Code,
+  Function as LambdaFunction,
+} from 'aws-cdk-lib/aws-lambda';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { Job } from '../shared/config/job.ts';
 import { writeWorkflowEnvironment } from '../shared/config/workflow-environment.ts';
+import type { RequestStep } from '../shared/config/workflow-steps.ts';
+import type { Backup } from './backup.ts';
+import { FunctionSchedule } from './function-schedule.ts';
 import { HandlerFunction } from './handler-function.ts';
 import { type JobStorage, listStorageArns } from './job-storage.ts';
 import { jobObjectsPattern, STEP_PERMISSIONS } from './permissions.ts';
@@ -20,6 +27,9 @@ const TIMEOUT = Duration.minutes(15);
 /** One CPU: merging, loading and comparing pack and unpack. */
 const MEMORY_MB = 1_769;
 
+/** A call works for some minutes, and the next one goes on where it ended. */
+const CLEANUP_EVERY = Duration.hours(1);
+
 export interface WorkflowStepsProps {
   readonly job: Job;
   readonly storage: JobStorage;
@@ -27,6 +37,9 @@ export interface WorkflowStepsProps {
   /** By operator. */
   readonly operatorFunctions: ReadonlyMap<string, LambdaFunction>;
   readonly cloneOf: ClonedJob | undefined;
+  /** By operator. */
+  readonly mappings: ReadonlyMap<string, CfnEventSourceMapping>;
+  readonly backup: Backup | undefined;
   readonly bundle: (entry: string) => Code;
   readonly removalPolicy: RemovalPolicy;
 }
@@ -37,7 +50,7 @@ export class WorkflowSteps extends Construct {
 
   constructor(scope: Construct, id: string, props: WorkflowStepsProps) {
     super(scope, id);
-    const { job, storage, stream, operatorFunctions, cloneOf } = props;
+    const { job, storage, stream, operatorFunctions, mappings, backup, cloneOf } = props;
     const { function: handler } = new HandlerFunction(this, 'Handler', {
       code: props.bundle(STEPS_ENTRY),
       environment: writeWorkflowEnvironment({
@@ -63,12 +76,15 @@ export class WorkflowSteps extends Construct {
             bucket: cloneOf.bucket.bucketName,
           },
         }),
+        mappings: new Map([...mappings].map(([operator, { attrId }]) => [operator, attrId])),
+        backup: backup?.location,
       }),
       memorySize: MEMORY_MB,
       timeout: TIMEOUT,
       permissions: STEP_PERMISSIONS,
       resources: {
         ...listStorageArns(storage, job.jobName, storage.sinkTables),
+        ...backup?.arns,
         stream: [stream.streamArn],
         'stream-key': stream.encryptionKey ? [stream.encryptionKey.keyArn] : [],
         'operator-functions': [...operatorFunctions.values()].map(({ functionArn }) => functionArn),
@@ -77,9 +93,20 @@ export class WorkflowSteps extends Construct {
           'cloned-bucket': [cloneOf.bucket.bucketArn],
           'cloned-job-objects': [cloneOf.bucket.arnForObjects(jobObjectsPattern(cloneOf.jobName))],
         }),
+        'event-source-mappings': [...mappings.values()].map(
+          ({ attrEventSourceMappingArn }) => attrEventSourceMappingArn,
+        ),
       },
       removalPolicy: props.removalPolicy,
     });
     this.function = handler;
+    const { generationRetentionHours: retentionHours } = job;
+    const step: RequestStep = 'generations.clean';
+    new FunctionSchedule(this, 'Cleanup', {
+      function: handler,
+      every: CLEANUP_EVERY,
+      description: `Deletes old state of job ${job.jobName}`,
+      input: { step, retentionHours },
+    });
   }
 }

@@ -10,6 +10,7 @@ import {
   type WorkflowClient,
   type WorkflowFlags,
 } from '../workflow/workflow-client.ts';
+import { fromBackupFlag, inspectBackup } from './inspect-backup.ts';
 import { findObstacles, formatPlan, type RestoreAllowances } from './restore-plan.ts';
 
 /** Drills run in the same workflow, and beside anything. */
@@ -18,9 +19,12 @@ export const drillPrefix = 'drill-';
 interface RestoreFlags extends WorkflowFlags, RestoreAllowances {
   readonly restoreWorkflow: string;
   readonly tablesLost: boolean;
+  readonly fromBackup: boolean;
   readonly undo: boolean;
   /** ms since the epoch. */
   readonly toTime?: number;
+  /** Shard → sequence number. */
+  readonly toPosition?: ReadonlyMap<string, string>;
   readonly yes: boolean;
   readonly name?: string;
 }
@@ -42,18 +46,25 @@ export function addRestoreCommand(program: Command): void {
       readTime,
     )
     .option(
+      '--to-position <shard=sequence>',
+      'to the last unit of a shard that ends at or before a record; may be given for more than one, the others are taken at their newest unit',
+      readPosition,
+    )
+    .option(
       '--allow-non-restored-state',
       'leave state behind that the code does not declare',
       false,
     )
     .option('--accept-gap', 'go on without records that have left the stream unread', false)
     .option('--tables-lost', 'make the job again whose tables are lost, from its bucket', false)
+    .option(...fromBackupFlag, false)
     .option('--name <restore>', 'go on with a restore of this name that has not finished')
     .option('--yes', 'do not ask', false)
     .action(async (from: string | undefined, flags: RestoreFlags, command: Command) => {
-      const ways = [from !== undefined, flags.undo, flags.toTime !== undefined];
+      const { undo, toTime, toPosition } = flags;
+      const ways = [from !== undefined, undo, toTime !== undefined, toPosition !== undefined];
       if (ways.filter((isGiven) => isGiven).length !== 1) {
-        command.error('error: give either [from], --undo or --to-time');
+        command.error('error: give either [from], --undo, --to-time or --to-position');
       }
       process.exitCode = await withWorkflows(flags, (client) => restore(client, from, flags));
     });
@@ -65,12 +76,14 @@ async function restore(
   flags: RestoreFlags,
 ): Promise<number> {
   const from = given ?? (await findFrom(client, flags));
-  const name = nameExecution(`restore-${given ?? (flags.undo ? 'undo' : 'time')}`);
+  const name = nameExecution(`restore-${given ?? describeWay(flags)}`);
+  const { tablesLost: areTablesLost, fromBackup } = flags;
+  const copies = fromBackup ? await inspectBackup(client, from, areTablesLost) : undefined;
   const plan = await client.ask<RestorePlan>('restore.check', {
-    ...{ from, restore: flags.name ?? name, areTablesLost: flags.tablesLost },
+    ...{ from, restore: flags.name ?? name, areTablesLost, fromBackup },
   });
-  console.error(formatPlan(plan));
-  const obstacles = findObstacles(plan, flags);
+  console.error(formatPlan(plan, copies));
+  const obstacles = findObstacles(plan, flags, copies);
   if (obstacles.length > 0) {
     console.error(`\nholdfast: the job cannot be restored from it:\n- ${obstacles.join('\n- ')}`);
     return 1;
@@ -88,17 +101,42 @@ async function restore(
       restore: flags.name ?? name,
       allowNonRestoredState: flags.allowNonRestoredState,
       acceptsGaps: flags.acceptGap,
-      areTablesLost: flags.tablesLost,
+      ...{ areTablesLost, fromBackup },
     },
   });
 }
 
-async function findFrom(client: WorkflowClient, { toTime }: RestoreFlags): Promise<string> {
-  if (toTime === undefined) return findUndo(client);
-  const { object } = await client.ask<{ object: string }>('restore.cut-at-time', {
-    timeMs: toTime,
-  });
-  return object;
+function describeWay({ undo, toTime }: RestoreFlags): string {
+  if (undo) return 'undo';
+  return toTime === undefined ? 'position' : 'time';
+}
+
+async function findFrom(
+  client: WorkflowClient,
+  { toTime, toPosition }: RestoreFlags,
+): Promise<string> {
+  if (toTime !== undefined) {
+    const ask = { timeMs: toTime };
+    return (await client.ask<{ object: string }>('restore.cut-at-time', ask)).object;
+  }
+  if (toPosition === undefined) return findUndo(client);
+  const ask = { sequences: Object.fromEntries(toPosition) };
+  return (await client.ask<{ object: string }>('restore.cut-at-position', ask)).object;
+}
+
+/** @param before of the options before this one */
+function readPosition(
+  text: string,
+  before: ReadonlyMap<string, string> | undefined,
+): ReadonlyMap<string, string> {
+  const [, shardId, sequence] = /^([A-Za-z0-9_.-]+)=(\d+)$/.exec(text) ?? [];
+  if (shardId === undefined || sequence === undefined) {
+    throw new InvalidArgumentError('expected <shard id>=<sequence number>.');
+  }
+  if (before?.has(shardId) === true) {
+    throw new InvalidArgumentError(`shard ${shardId} has been given a position already.`);
+  }
+  return new Map([...(before ?? []), [shardId, sequence]]);
 }
 
 function readTime(text: string): number {

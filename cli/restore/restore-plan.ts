@@ -1,4 +1,6 @@
+import type { InspectedCopies } from '../../shared/composition/aws/inspect-copies.ts';
 import type { RestorePlan } from '../../shared/composition/aws/request-steps.ts';
+import { listObjects } from './inspect-backup.ts';
 import { formatAge, formatBytes, formatFacts, formatTime } from '../table.ts';
 
 export interface RestoreAllowances {
@@ -6,9 +8,13 @@ export interface RestoreAllowances {
   readonly acceptGap: boolean;
 }
 
-/** What a restore would start from, and all that stands against it. */
-export function formatPlan(plan: RestorePlan): string {
-  const { kind, number, label, readAtMs, hold, present, differences, gaps } = plan;
+/**
+ * What a restore would start from, and all that stands against it.
+ *
+ * @param copies what was found of its objects, where the backup is read, too
+ */
+export function formatPlan(plan: RestorePlan, copies?: InspectedCopies): string {
+  const { kind, number, label, readAtMs, hold, present, differences, gaps, warnings } = plan;
   const tags = Object.entries(plan.tags).map(([key, value]) => `${key}=${value}`);
   const facts: (readonly [string, string])[] = [
     ['job', `${plan.job}, in generation ${present === 0 ? 'none' : present}`],
@@ -25,7 +31,14 @@ export function formatPlan(plan: RestorePlan): string {
       : [['hold', `${hold.kind} ${hold.owner} since ${formatTime(hold.sinceMs)}`] as const]),
     ...differences.map(({ text, remedy }) => ['difference', `${text}: ${remedy}`] as const),
     ...gaps.map((gap) => ['gap', gap] as const),
+    ...warnings.map((warning) => ['warning', warning] as const),
     ...listMissing(plan).map((line) => ['missing', line] as const),
+    ...(copies === undefined
+      ? []
+      : [
+          ...listObjects(copies.fellBack).map((name) => ['from backup', name] as const),
+          ...listObjects(copies.lost).map((name) => ['lost', name] as const),
+        ]),
   ];
   return formatFacts(facts);
 }
@@ -34,6 +47,7 @@ export function formatPlan(plan: RestorePlan): string {
 export function findObstacles(
   plan: RestorePlan,
   { allowNonRestoredState, acceptGap }: RestoreAllowances,
+  copies?: InspectedCopies,
 ): string[] {
   const { differences, gaps } = plan;
   return [
@@ -45,12 +59,21 @@ export function findObstacles(
     ...(acceptGap
       ? []
       : gaps.map((gap) => `${gap}: go on without those records with --accept-gap`)),
-    ...listMissing(plan),
+    ...(copies === undefined ? listMissing(plan) : listLost(copies)),
+  ];
+}
+
+function listLost({ lost }: InspectedCopies): string[] {
+  if (lost.objects === 0) return [];
+  return [
+    `neither the bucket nor the backup has a sound copy, take another manifest: ${listObjects(lost).join(', ')}`,
   ];
 }
 
 function listMissing({ missing: { files, examples } }: RestorePlan): string[] {
   if (files === 0) return [];
   const more = files > examples.length ? `, and ${files - examples.length} more` : '';
-  return [`files are not in the bucket, take another manifest: ${examples.join(', ')}${more}`];
+  return [
+    `files are not in the bucket, take another manifest, or a copy with --from-backup: ${examples.join(', ')}${more}`,
+  ];
 }

@@ -6,6 +6,7 @@ import type {
 } from '../../shared/composition/aws/request-steps.ts';
 import { savepointLabelPattern } from '../../shared/runtime/object-names.ts';
 import { confirm } from '../flush/confirm.ts';
+import { fromBackupFlag, inspectBackup, listObjects } from '../restore/inspect-backup.ts';
 import { formatPlan } from '../restore/restore-plan.ts';
 import { formatBytes, formatTable, formatTime } from '../table.ts';
 import { startAlone } from '../workflow/start-alone.ts';
@@ -22,6 +23,10 @@ interface CreateFlags extends WorkflowFlags {
   readonly note: string;
   readonly tag: Readonly<Record<string, string>>;
   readonly stop: boolean;
+}
+
+interface VerifyFlags extends WorkflowFlags {
+  readonly fromBackup: boolean;
 }
 
 interface DeleteFlags extends WorkflowFlags {
@@ -58,8 +63,11 @@ export function addSavepointCommand(program: Command): void {
   addWorkflowFlags(command.command('verify'))
     .description('read every file of a savepoint back, with all checksums')
     .argument('<label>', 'its name', readLabel)
-    .action(async (label: string, flags: WorkflowFlags) => {
-      process.exitCode = await withWorkflows(flags, (client) => verify(client, label, flags));
+    .option(...fromBackupFlag, false)
+    .action(async (label: string, flags: VerifyFlags) => {
+      process.exitCode = await withWorkflows(flags, (client) =>
+        flags.fromBackup ? verifyCopies(client, label, flags) : verify(client, label, flags),
+      );
     });
   addWorkflowFlags(command.command('delete'))
     .description('delete a savepoint, with its files')
@@ -146,6 +154,26 @@ async function verify(
       : `savepoint ${label} is sound: ${files} files, ${formatBytes(bytes)}`,
   );
   return 0;
+}
+
+/** Sound is what has a sound copy somewhere. */
+async function verifyCopies(
+  client: WorkflowClient,
+  label: string,
+  { json }: WorkflowFlags,
+): Promise<number> {
+  const { objects, fellBack, lost } = await inspectBackup(client, label, false);
+  if (json) {
+    console.log(JSON.stringify({ label, objects, fellBack, lost }, undefined, 2));
+  } else {
+    for (const name of listObjects(fellBack)) console.log(`from backup: ${name}`);
+    for (const name of listObjects(lost)) console.error(`holdfast: no sound copy: ${name}`);
+    const verdict = lost.objects === 0 ? 'can be restored from its copies' : 'is lost';
+    console.log(
+      `savepoint ${label} ${verdict}: ${objects} objects, ${fellBack.objects} of them from the backup alone`,
+    );
+  }
+  return lost.objects === 0 ? 0 : 1;
 }
 
 async function remove(

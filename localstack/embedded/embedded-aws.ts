@@ -136,7 +136,9 @@ export async function startEmbeddedAws(options: EmbeddedAwsOptions): Promise<Emb
     log,
     ...createFunctionInvoker(functions, chaos, random.fork('tasks')),
   });
-  const localServices = await startLocalServices({ functions, stateMachines }, options.ports);
+  const mappings: EventSourceMapping[] = [];
+  const served = { functions, mappings, stateMachines };
+  const localServices = await startLocalServices(served, options.ports);
   const clients = createServiceClients(localServices.endpoints, place.region);
   const services: StackServices = {
     place,
@@ -152,7 +154,7 @@ export async function startEmbeddedAws(options: EmbeddedAwsOptions): Promise<Emb
     pace: { ...defaultPace, ...options.pace },
     nowMs,
     functions,
-    mappings: [],
+    mappings,
     stateMachines,
     schedules: [],
     scheduleSpeed,

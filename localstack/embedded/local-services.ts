@@ -4,8 +4,7 @@ import { startKinesis } from './emulators/kinesis.ts';
 import { startS3 } from './emulators/s3.ts';
 import { openFixedPort, type FixedPort } from './fixed-port.ts';
 import type { ServiceEndpoints } from './lambda/environment-variables.ts';
-import type { LambdaFunction } from './lambda/lambda-function.ts';
-import { startLambdaServer } from './lambda/lambda-server.ts';
+import { startLambdaServer, type LambdaResources } from './lambda/lambda-server.ts';
 import type { StateMachines } from './step-functions/state-machines.ts';
 import { startStepFunctions } from './step-functions/step-functions-server.ts';
 
@@ -19,8 +18,7 @@ export interface ServicePorts {
 }
 
 /** What the fronts of Lambda and Step Functions look into; it fills while the stack is created. */
-export interface ServedResources {
-  readonly functions: ReadonlyMap<string, LambdaFunction>;
+export interface ServedResources extends LambdaResources {
   readonly stateMachines: StateMachines;
 }
 
@@ -57,7 +55,7 @@ export async function startLocalServices(
     start('Kinesis', startKinesis(), ports.kinesis),
     start('DynamoDB', startDynamoDb(), ports.dynamodb),
     start('S3', startS3(), ports.s3),
-    start('Lambda', startLambdaServer(served.functions), ports.lambda),
+    start('Lambda', startLambdaServer(served), ports.lambda),
     start('Step Functions', startStepFunctions(served.stateMachines), ports.stepFunctions),
   ] as const;
   try {

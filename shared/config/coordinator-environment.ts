@@ -1,3 +1,9 @@
+import {
+  BACKUP_RULE,
+  readBackupLocation,
+  writeBackupLocation,
+  type BackupLocation,
+} from './backup-location.ts';
 import { checkCheckpointing, checkpointingSchema, type Checkpointing } from './checkpointing.ts';
 import {
   BUCKET_RULE,
@@ -8,6 +14,7 @@ import {
   readTableName,
   readVariables,
   TABLE_RULE,
+  type VariableReader,
   type Variables,
 } from './environment.ts';
 import { isName, NAME_RULE } from './limits.ts';
@@ -21,8 +28,8 @@ export interface CoordinatorEnvironment {
   /** Operator → name of its function. */
   readonly operatorFunctions: ReadonlyMap<string, string>;
   readonly checkpointing: Checkpointing;
-  /** The bucket that takes a second copy of each manifest; undefined for none. */
-  readonly manifestBackup: string | undefined;
+  /** What takes second copies of manifests and savepoints; undefined for none. */
+  readonly backup: BackupLocation | undefined;
 }
 
 /** @throws ConfigurationError naming every variable that is missing or wrong. */
@@ -43,10 +50,7 @@ export function readCoordinatorEnvironment(env: Variables): CoordinatorEnvironme
       readCheckpointing,
       'the settings of checkpoints as JSON',
     ),
-    manifestBackup:
-      env['HOLDFAST_MANIFEST_BACKUP'] === undefined
-        ? undefined
-        : reader.take('HOLDFAST_MANIFEST_BACKUP', readBucketName, BUCKET_RULE),
+    backup: takeBackup(env, reader),
   };
   reader.refuseProblems('environment of the coordinator');
   return environment;
@@ -63,10 +67,20 @@ export function writeCoordinatorEnvironment(
     HOLDFAST_STREAM_ARN: environment.streamArn,
     HOLDFAST_OPERATOR_FUNCTIONS: JSON.stringify(Object.fromEntries(environment.operatorFunctions)),
     HOLDFAST_CHECKPOINTING: JSON.stringify(environment.checkpointing),
-    ...(environment.manifestBackup !== undefined && {
-      HOLDFAST_MANIFEST_BACKUP: environment.manifestBackup,
-    }),
+    ...writeBackup(environment.backup),
   };
+}
+
+const BACKUP_VARIABLE = 'HOLDFAST_BACKUP';
+
+export function takeBackup(env: Variables, reader: VariableReader): BackupLocation | undefined {
+  if (env[BACKUP_VARIABLE] === undefined) return undefined;
+  return reader.take(BACKUP_VARIABLE, readBackupLocation, BACKUP_RULE);
+}
+
+/** The pair of `takeBackup`. */
+export function writeBackup(backup: BackupLocation | undefined): Record<string, string> {
+  return backup === undefined ? {} : { [BACKUP_VARIABLE]: writeBackupLocation(backup) };
 }
 
 /** Operator → function, from JSON. */

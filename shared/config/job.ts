@@ -85,6 +85,9 @@ const jobSchema = z.strictObject({
   source: sourceSchema,
   operators: z.array(operatorSchema),
   checkpointing: checkpointingSchema.prefault({}),
+  generationRetentionHours: within('generation-retention', LIMITS.generationRetentionHours).default(
+    DEFAULTS.generationRetentionHours,
+  ),
   heartbeat: heartbeatSchema.optional(),
   cloneOf: z
     .custom<string>(isName, rule('clone-of', NAME_RULE, 'name the job that is cloned'))

@@ -70,6 +70,13 @@ export const LIMITS = {
     reason:
       'the table names of all sinks travel in the environment of the function, which holds 4 KB',
   },
+  generationRetentionHours: {
+    min: 1,
+    max: 8_760,
+    unit: 'hours',
+    reason:
+      'what an attempt that began before a restore still writes must be there to be deleted, and state that nobody reads is paid for',
+  },
   heartbeatEveryMinutes: {
     min: 1,
     max: 480,
@@ -95,6 +102,7 @@ export const DEFAULTS = {
   memorySizeMb: 1_769,
   /** What Kinesis itself keeps when nobody says anything. */
   retentionHours: 24,
+  generationRetentionHours: 168,
 } as const;
 
 /**

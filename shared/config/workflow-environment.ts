@@ -1,4 +1,5 @@
-import { readOperatorFunctions } from './coordinator-environment.ts';
+import type { BackupLocation } from './backup-location.ts';
+import { readOperatorFunctions, takeBackup, writeBackup } from './coordinator-environment.ts';
 import {
   BUCKET_RULE,
   parseJson,
@@ -40,6 +41,10 @@ export interface WorkflowEnvironment {
   readonly sinks: readonly DeployedSink[];
   /** The job that this one is a clone of; left out where it is none. */
   readonly cloned?: ClonedJobPlace;
+  /** Operator → id of its event source mapping. */
+  readonly mappings: ReadonlyMap<string, string>;
+  /** What takes second copies of manifests and savepoints; undefined for none. */
+  readonly backup: BackupLocation | undefined;
 }
 
 const CLONED_JOB_VARIABLE = 'HOLDFAST_CLONED_JOB';
@@ -71,6 +76,12 @@ export function readWorkflowEnvironment(env: Variables): WorkflowEnvironment {
         'a JSON list of the name, the control table and the bucket of the job that is cloned',
       ),
     }),
+    mappings: reader.take(
+      'HOLDFAST_EVENT_SOURCE_MAPPINGS',
+      readOperatorFunctions,
+      'a JSON object of operator id → id of its event source mapping',
+    ),
+    backup: takeBackup(env, reader),
   };
   reader.refuseProblems('environment of the workflow steps');
   return environment;
@@ -96,6 +107,8 @@ export function writeWorkflowEnvironment(environment: WorkflowEnvironment): Reco
         environment.cloned.bucket,
       ]),
     }),
+    HOLDFAST_EVENT_SOURCE_MAPPINGS: JSON.stringify(Object.fromEntries(environment.mappings)),
+    ...writeBackup(environment.backup),
   };
 }
 

@@ -13,6 +13,7 @@ export const SAVEPOINT_STEPS = [
   'savepoint.verify',
   'savepoint.complete',
   'savepoint.stop',
+  'savepoint.copy',
   'savepoint.give-up',
 ] as const;
 
@@ -22,6 +23,7 @@ export const RESTORE_STEPS = [
   'clone.copy',
   'clone.finish',
   'restore.prepare',
+  'restore.check-copies',
   'restore.validate',
   'restore.recreate',
   'restore.begin-base',
@@ -52,11 +54,14 @@ export const REQUEST_STEPS = [
   'job.describe',
   'job.resume',
   'savepoint.inspect',
+  'copies.inspect',
   'savepoint.delete',
   'restore.check',
   'clone.check',
   'restore.cut-at-time',
+  'restore.cut-at-position',
   'generation.delete',
+  'generations.clean',
 ] as const;
 
 export type SavepointStep = (typeof SAVEPOINT_STEPS)[number];

@@ -49,6 +49,15 @@ export interface Pin {
   readonly sinceMs: number;
 }
 
+/** How far the state of generations that are over has been deleted. */
+export interface CleanupPlace {
+  /** The first of which something may be left. */
+  readonly generation: number;
+  /** Of that one: the operator, and its key group, from which to go on; empty at its start. */
+  readonly operator: string;
+  readonly group: number;
+}
+
 export interface Registry {
   /** Optimistic lock: the first one is 1. */
   readonly version: number;
@@ -67,6 +76,8 @@ export interface Registry {
   readonly endedAtMs: number;
   /** Why the last one that failed did so; undefined where the last one completed. */
   readonly lastFailure: string | undefined;
+  /** Undefined before anything was deleted. */
+  readonly cleanup?: CleanupPlace;
 }
 
 export const emptyRegistry: Registry = {

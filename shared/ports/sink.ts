@@ -39,13 +39,20 @@ export interface PlacedRow {
   readonly position: Position;
   /** What names the row in its store; means something to the sink alone. */
   readonly place: unknown;
+  /** From which a later scan goes on behind this row, also where it has gone meanwhile; means something to the sink alone. */
+  readonly mark: string;
 }
 
 /** A sink whose rows can be looked through. */
 export interface SinkTable {
   readonly kind: 'append' | 'upsert';
-  /** All rows, removed upsert rows too. Rows that come or go meanwhile may be missed: callers go on until a pass finds none. */
-  scan(): AsyncIterable<PlacedRow>;
+  /**
+   * All rows, removed upsert rows too, in an order of the table's own that does not change. Rows that come or go meanwhile may be
+   * missed: callers go on until a pass finds none.
+   *
+   * @param after the mark of a row: only those behind it. @default from the beginning
+   */
+  scan(after?: string): AsyncIterable<PlacedRow>;
   /** Removes rows, each only while it is still of the generation and the id that were read. Returns how many went. */
   remove(rows: readonly PlacedRow[]): Promise<number>;
 }

@@ -8,6 +8,8 @@ export interface JobPorts {
   readonly job: string;
   readonly control: ControlStore;
   readonly objects: ObjectStore;
+  /** Takes second copies of manifests and savepoints, under the same names. @default none */
+  readonly backup?: ObjectStore;
   readonly system: System;
   readonly telemetry: Telemetry;
 }

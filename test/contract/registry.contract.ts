@@ -50,6 +50,7 @@ export function makeRegistry(
     triggeredAtMs: sinceMs,
     endedAtMs: sinceMs + 5,
     lastFailure: 'it expired',
+    cleanup: { generation: 3, operator: 'delays', group: 17 },
     ...overrides,
   };
 }

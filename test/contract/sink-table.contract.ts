@@ -36,7 +36,7 @@ export function describeSinkTable(name: string, open: () => Promise<Sink & SinkT
       expect(others).toEqual([]);
       const { channel } = makeSource();
       const expected = { key, row, id, generation: 3, channel, position: emission.position };
-      expect(placed).toEqual({ ...expected, place: placed?.place });
+      expect(placed).toEqual({ ...expected, place: placed?.place, mark: placed?.mark });
     });
 
     it('shows every acknowledged row, over any number of pages', async () => {
@@ -48,6 +48,30 @@ export function describeSinkTable(name: string, open: () => Promise<Sink & SinkT
         keys.map((key) => makeRow(key, 1, { row, value })),
       );
       expect((await scan(keys)).map(({ key }) => key)).toEqual(keys);
+    });
+
+    it('goes on behind any row, over any number of pages, also where that one has gone', async () => {
+      const keys = freshKeys(60);
+      const value = { note: 'x'.repeat(40_000) };
+      await sink.write(
+        makeSource(),
+        keys.map((key) => makeRow(key, 1, { row, value })),
+      );
+      const whole: PlacedRow[] = [];
+      for await (const placed of sink.scan()) if (keys.includes(placed.key)) whole.push(placed);
+      expect(whole).toHaveLength(keys.length);
+      for (const at of [0, 17, 58, 59]) {
+        const rest: string[] = [];
+        for await (const { key } of sink.scan(whole[at]!.mark)) {
+          if (keys.includes(key)) rest.push(key);
+        }
+        expect(rest).toEqual(whole.slice(at + 1).map(({ key }) => key));
+      }
+      await sink.remove([whole[30]!]);
+      const rest: string[] = [];
+      for await (const { key } of sink.scan(whole[30]!.mark))
+        if (keys.includes(key)) rest.push(key);
+      expect(rest).toEqual(whole.slice(31).map(({ key }) => key));
     });
 
     it('shows rows that say that a row was removed, and the place of a firing', async () => {

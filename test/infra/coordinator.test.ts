@@ -126,7 +126,7 @@ describe('the coordinator of a stream job', () => {
         tolerableFailures: 0,
         retained: 5,
       },
-      manifestBackup: undefined,
+      backup: undefined,
     });
   });
 
@@ -165,18 +165,40 @@ describe('the coordinator of a stream job', () => {
   it('writes second copies only into the bucket that it is given, and deletes none', () => {
     const backed = listResources(
       createJob((scope: Stack) => ({
-        checkpointing: { manifestBackup: new Bucket(scope, 'Backup') },
+        checkpointing: { backup: { bucket: new Bucket(scope, 'Backup'), prefix: 'copies' } },
       })).stack,
     );
     const { logicalId } = one(backed, 'AWS::S3::Bucket', 'Backup');
     expect(
       rightsOf(backed, 'JobCoordinatorHandler').filter((right) => right.includes('Backup')),
     ).toEqual([
-      `s3:GetObject on ${logicalId}/jobs/flights/*`,
+      `s3:GetObject on ${logicalId}/copies/jobs/flights/*`,
       `s3:ListBucket on ${logicalId}`,
-      `s3:PutObject on ${logicalId}/jobs/flights/*`,
+      `s3:PutObject on ${logicalId}/copies/jobs/flights/*`,
     ]);
-    expect(readOf(backed).manifestBackup).toBe(logicalId.toLowerCase());
+    expect(rightsOf(backed, 'JobStepsHandler').filter((right) => right.includes('Backup'))).toEqual(
+      rightsOf(backed, 'JobCoordinatorHandler').filter((right) => right.includes('Backup')),
+    );
+    expect(readOf(backed).backup).toEqual({ bucket: logicalId.toLowerCase(), prefix: 'copies/' });
+  });
+
+  it('writes them beside the originals, too, under a prefix of their own', () => {
+    const { backup, bucket } = readOf(
+      listResources(createJob({ checkpointing: { backup: { prefix: 'backup/' } } }).stack),
+    );
+    expect(backup).toEqual({ bucket, prefix: 'backup/' });
+  });
+
+  it.each([
+    [{}],
+    [{ prefix: '' }],
+    [{ prefix: 'jobs/copies/' }],
+    [{ prefix: 'aws' }],
+    [{ prefix: '/a' }],
+  ])('refuses to write them where the originals are, or where nobody finds them: %j', (backup) => {
+    expect(() => createJob({ checkpointing: { backup } })).toThrow(
+      /checkpointing\.backup\.prefix: got .*, expected folders of letters/,
+    );
   });
 });
 

@@ -134,17 +134,18 @@ describe('rights of a stream job', () => {
 
   it('come from these policies alone', () => {
     const roles = listResourcesOfType(resources, 'AWS::IAM::Role');
-    expect(roles).toHaveLength(8);
+    expect(roles).toHaveLength(9);
     for (const { Properties } of roles) {
       expect(Object.keys(Properties)).toEqual(['AssumeRolePolicyDocument']);
     }
   });
 
-  it('are given to Lambda, for its own timer to the scheduler, and for workflows to Step Functions', () => {
+  it('are given to Lambda, for its own timers to the scheduler, and for workflows to Step Functions', () => {
     const roles = listResourcesOfType(resources, 'AWS::IAM::Role');
-    const timers = roles.filter(({ logicalId }) => logicalId.includes('Timer'));
+    const timers = roles.filter(({ logicalId }) => /Timer|Cleanup/.test(logicalId));
     expect(timers.map(({ logicalId }) => logicalId)).toEqual([
       expect.stringMatching(/^JobCoordinatorTimerRole/),
+      expect.stringMatching(/^JobStepsCleanupRole/),
     ]);
     const workflows = roles.filter(({ logicalId }) => /^Job(Savepoints|Restores)/.test(logicalId));
     expect(workflows).toHaveLength(2);

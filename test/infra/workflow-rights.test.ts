@@ -36,7 +36,8 @@ describe('the rights of workflows', () => {
   it('of the function that does the steps are those that it uses, for what the job has', () => {
     const granted = statementsOf('JobStepsHandler').flatMap(({ Action }) => Action);
     const listed = STEP_PERMISSIONS.filter(
-      ({ on }) => on !== 'stream-key' && !on.startsWith('cloned-'),
+      ({ on }) =>
+        !['stream-key', 'backup', 'backup-objects'].includes(on) && !on.startsWith('cloned-'),
     ).flatMap(({ actions }) => actions);
     expect(granted.toSorted()).toEqual(listed.toSorted());
     expect(JSON.stringify(statementsOf('JobStepsHandler'))).not.toMatch(/"Resource":"\*"|:\*"/);

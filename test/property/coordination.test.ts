@@ -136,6 +136,7 @@ describe('coordination of any job in any state', () => {
         const making = pending.filter(
           (one) =>
             one.kind === 'checkpoint' &&
+            one.label === '' &&
             one.generation === job?.generation &&
             one.expiresAtMs > nowMs,
         );
@@ -168,10 +169,25 @@ describe('coordination of any job in any state', () => {
     );
   });
 
+  it('leaves a pending checkpoint of the past to whoever makes it, until its time is over', () => {
+    always(({ facts: { job, registry: there }, nowMs, actions }) => {
+      if (job?.isRunning !== true) return;
+      const past = there.pending.filter(({ kind, label }) => kind === 'checkpoint' && label !== '');
+      for (const one of past) {
+        const about = actions.filter((action) => 'work' in action && action.work === one);
+        const isOver =
+          one.generation !== job.generation || (nowMs >= one.expiresAtMs && !job.isHeld);
+        expect(about.map(({ kind }) => kind)).toEqual(isOver ? ['expire'] : []);
+      }
+    });
+  });
   it('finishes or expires every pending checkpoint, never both; a held job’s waits', () => {
     always(({ facts: { job, registry: there, standing }, nowMs, actions }) => {
       if (job?.isRunning !== true) return;
-      for (const one of there.pending.filter(({ kind }) => kind === 'checkpoint')) {
+      const ordinary = there.pending.filter(
+        ({ kind, label }) => kind === 'checkpoint' && label === '',
+      );
+      for (const one of ordinary) {
         const about = actions.filter((action) => 'work' in action && action.work === one);
         const isStale = one.generation !== job.generation || nowMs >= one.expiresAtMs;
         const mayWait = job.isHeld && !isStale && !standing.has(one.id);

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { EventOrigin } from './event-record.ts';
 import { MappingSession } from './mapping-session.ts';
+import type { MappingSettings } from './mapping-settings.ts';
 import { newMappingCounters, type MappingStats } from './mapping-stats.ts';
 import type { ShardPollerHost } from './shard-poller.ts';
 import { ShardRegistry } from './shard-registry.ts';
@@ -16,6 +17,7 @@ export interface EventSourceMapping {
   readonly id: string;
   readonly streamArn: string;
   readonly functionArn: string;
+  readonly settings: MappingSettings;
   stats(): MappingStats;
   /** Takes no further batches. Invocations that run go on: AWS gives no barrier either. */
   pause(): void;
@@ -100,6 +102,7 @@ export function createEventSourceMapping(options: MappingOptions): EventSourceMa
     id: options.mappingId,
     streamArn: options.origin.streamArn,
     functionArn: options.functionArn,
+    settings,
     stats: () => ({ ...counters, lagMs: session?.behindLatestMs() ?? 0 }),
     pause,
     resume,

@@ -6,25 +6,36 @@ import {
   type LoopbackReply,
   type LoopbackRequest,
 } from '../loopback-server.ts';
+import { describeMapping } from '../event-source/describe-mapping.ts';
+import type { EventSourceMapping } from '../event-source/event-source-mapping.ts';
 import { resolveFunctionName } from './function-name.ts';
 import type { InvocationResult } from './invocation-result.ts';
 import { PAYLOAD_BYTES_MAX, type LambdaFunction } from './lambda-function.ts';
 
+/** What Lambda's front looks into; it fills while the stack is created. */
+export interface LambdaResources {
+  readonly functions: ReadonlyMap<string, LambdaFunction>;
+  readonly mappings: readonly EventSourceMapping[];
+}
+
+const mappingPath = /^\/2015-03-31\/event-source-mappings\/([^/]+)$/;
 const invocationPath = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/;
 
 /**
- * The operation Invoke of Lambda's API, synchronous and without a log tail. Functions come from the template; everything
- * else is refused, as are asynchronous invocations: their queue with its retries is not there.
+ * Of Lambda's API the operation Invoke, synchronous and without a log tail, and GetEventSourceMapping. Functions and mappings come
+ * from the template; everything else is refused, as are asynchronous invocations: their queue with its retries is not there.
  */
-export function startLambdaServer(
-  functions: ReadonlyMap<string, LambdaFunction>,
-): Promise<Emulator> {
+export function startLambdaServer({ functions, mappings }: LambdaResources): Promise<Emulator> {
   // One byte more, so that the function itself refuses what is too large.
   return startLoopbackServer(PAYLOAD_BYTES_MAX + 1, async (request) => {
     const { pathname, searchParams } = new URL(request.url, 'http://lambda');
+    const mappingId = mappingPath.exec(pathname)?.[1];
+    if (mappingId !== undefined && request.method === 'GET') {
+      return replyWithMapping(mappings, decodeURIComponent(mappingId));
+    }
     const encodedName = invocationPath.exec(pathname)?.[1];
     if (encodedName === undefined || request.method !== 'POST') {
-      const message = `${request.method} ${pathname} is not supported locally, only Invoke is`;
+      const message = `${request.method} ${pathname} is not supported locally, only Invoke and GetEventSourceMapping are`;
       return refuse(404, 'UnknownOperationException', message);
     }
     const name = decodeURIComponent(encodedName);
@@ -49,6 +60,19 @@ export function startLambdaServer(
     }
     return replyOf(await target.invoke(payload));
   });
+}
+
+function replyWithMapping(mappings: readonly EventSourceMapping[], id: string): LoopbackReply {
+  const mapping = mappings.find((candidate) => candidate.id === id);
+  if (mapping === undefined) {
+    const message = `The event source mapping ${id} does not exist`;
+    return refuse(404, 'ResourceNotFoundException', message);
+  }
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', 'x-amzn-requestid': randomUUID() },
+    body: JSON.stringify(describeMapping(mapping)),
+  };
 }
 
 function replyOf(result: InvocationResult): LoopbackReply {

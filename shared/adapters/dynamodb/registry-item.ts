@@ -50,6 +50,8 @@ type PackedReference = [
 
 type PackedPin = [object: string, id: string, owner: string, sinceMs: number];
 
+type PackedCleanup = [generation: number, operator: string, group: number];
+
 type PackedRegistry = [
   nextNumber: number,
   pending: PackedPending[],
@@ -60,6 +62,8 @@ type PackedRegistry = [
   triggeredAtMs: number,
   endedAtMs: number,
   lastFailure: string | null,
+  /** Missing before anything was deleted. */
+  cleanup?: PackedCleanup,
 ];
 
 /** @throws HoldfastError `invalid` where it is too large for an item */
@@ -102,8 +106,8 @@ export function decodeRegistry(job: string, item: Item): Registry {
 }
 
 function packRegistry(registry: Registry): PackedRegistry {
-  const { base } = registry;
-  return [
+  const { base, cleanup } = registry;
+  const packed: PackedRegistry = [
     registry.nextNumber,
     registry.pending.map((work): PackedPending => [
       work.id,
@@ -131,11 +135,15 @@ function packRegistry(registry: Registry): PackedRegistry {
     registry.endedAtMs,
     registry.lastFailure ?? null,
   ];
+  if (cleanup !== undefined) {
+    packed[9] = [cleanup.generation, cleanup.operator, cleanup.group];
+  }
+  return packed;
 }
 
 function unpackRegistry(version: number, packed: PackedRegistry): Registry {
-  const [nextNumber, pending, complete, pins, base, failures, triggeredAtMs, endedAtMs, last] =
-    packed;
+  const [nextNumber, pending, complete, pins, base, failures, ...rest] = packed;
+  const [triggeredAtMs, endedAtMs, last, cleanup] = rest;
   return {
     version,
     nextNumber,
@@ -147,6 +155,9 @@ function unpackRegistry(version: number, packed: PackedRegistry): Registry {
     triggeredAtMs,
     endedAtMs,
     lastFailure: last ?? undefined,
+    ...(cleanup !== undefined && {
+      cleanup: { generation: cleanup[0], operator: cleanup[1], group: cleanup[2] },
+    }),
   };
 }
 

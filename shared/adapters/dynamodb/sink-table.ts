@@ -27,17 +27,19 @@ export function createDynamodbSinkTable(
   return {
     kind,
 
-    async *scan() {
-      for await (const item of scanItems(access, keyAttribute)) {
+    async *scan(after) {
+      const start = after === undefined ? undefined : readMark(after);
+      for await (const item of scanItems(access, keyAttribute, start)) {
         // What has no origin is not a sink's: endpoints are probed with items of their own.
         const provenance = readProvenance(item);
         if (provenance === undefined) continue;
-        const sort = item['sk']?.S ?? '';
+        const place = tableKey(item['pk']?.S ?? '', item['sk']?.S ?? '');
         yield {
           ...provenance,
           key: item[keyAttribute]?.S ?? '',
-          row: kind === 'upsert' ? sort : '',
-          place: tableKey(item['pk']?.S ?? '', sort),
+          row: kind === 'upsert' ? place.sk.S : '',
+          place,
+          mark: writeMark(place),
         };
       }
     },
@@ -46,12 +48,23 @@ export function createDynamodbSinkTable(
   };
 }
 
+/** A scan goes on behind any key, whether there is an item or not. */
+function writeMark({ pk, sk }: TableKey): string {
+  return JSON.stringify([pk.S, sk.S]);
+}
+
+function readMark(mark: string): Item {
+  const [pk, sk] = JSON.parse(mark) as [pk: string, sk: string];
+  return { ...tableKey(pk, sk) };
+}
+
 async function* scanItems(
   { client, table, system, retryPolicy }: ScanAccess,
   keyAttribute: string,
+  first: Item | undefined,
 ): AsyncGenerator<Item, void, undefined> {
   const attributes = [...new Set(['pk', 'sk', keyAttribute, ...provenanceAttributes])];
-  let start: Item | undefined;
+  let start = first;
   do {
     const command = new ScanCommand({
       TableName: table,

@@ -51,7 +51,7 @@ export function createLambdaOperatorCalls(options: LambdaOperatorCallsOptions): 
         retryPolicy,
       );
     } catch (error) {
-      throw mapLambdaError(error, functionName);
+      throw mapLambdaError(error, `invoke function ${functionName}`);
     }
     const payload = readPayload(reply.Payload, functionName);
     if (reply.FunctionError !== undefined) throw crash(functionName, payload);

@@ -45,20 +45,22 @@ const kindOf: Readonly<Record<LambdaFailure, ErrorKind>> = {
 
 const remedyOf: Readonly<Record<LambdaFailure, string>> = {
   passing: 'it is tried again',
-  missing: 'deploy the job, or name the function that is there',
-  forbidden: 'give the role the right to invoke it, or the client valid credentials',
+  missing: 'deploy the job, or name what is there',
+  forbidden: 'give the role the right to do it, or the client valid credentials',
   malformed: 'the request breaks a rule of Lambda; the message says which',
   bug: 'this is a bug in Holdfast',
 };
 
-/** The error to throw for what the SDK threw. */
-export function mapLambdaError(error: unknown, functionName: string): HoldfastError {
+/**
+ * The error to throw for what the SDK threw.
+ *
+ * @param what could not be done, as `invoke function name`
+ */
+export function mapLambdaError(error: unknown, what: string): HoldfastError {
   if (error instanceof HoldfastError) return error;
   const failure = classifyLambdaError(error);
   const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return new HoldfastError(
-    kindOf[failure],
-    `cannot invoke function ${functionName}: ${said}; ${remedyOf[failure]}`,
-    { cause: error },
-  );
+  return new HoldfastError(kindOf[failure], `cannot ${what}: ${said}; ${remedyOf[failure]}`, {
+    cause: error,
+  });
 }

@@ -110,13 +110,15 @@ function exposeRows(table: Map<string, MemorySinkRow>) {
     rows: () => select(false),
     removedRows: () => select(true),
 
-    async *scan(): AsyncIterable<PlacedRow> {
-      for (const name of [...table.keys()]) {
+    async *scan(after = ''): AsyncIterable<PlacedRow> {
+      for (const name of [...table.keys()].sort(compareTexts)) {
+        if (compareTexts(name, after) <= 0) continue;
         const there = table.get(name);
         if (there === undefined) continue;
         const { key, row, id, position, source } = there;
         const { generation, channel } = source;
-        yield structuredClone({ key, row, id, generation, channel, position, place: name });
+        const placed = { place: name, mark: name };
+        yield structuredClone({ key, row, id, generation, channel, position, ...placed });
       }
     },
 

@@ -1,4 +1,3 @@
-import { createS3ObjectStore } from '../../adapters/s3/s3-object-store.ts';
 import { createEmbeddedCheckpointMetrics } from '../../adapters/system/embedded-checkpoint-metrics.ts';
 import { createEmbeddedMetrics } from '../../adapters/system/embedded-metrics.ts';
 import { nodeSystem } from '../../adapters/system/node-system.ts';
@@ -34,7 +33,7 @@ export function createCoordinatorHandler(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): (event: unknown, context: InvocationContext) => Promise<CoordinatorReport> {
   const environment = readCoordinatorEnvironment(env);
-  const { job, streamArn, manifestBackup } = environment;
+  const { job, streamArn } = environment;
   const clients = createAwsClients(hasOwnEndpoint(env));
   const system = nodeSystem;
   const telemetry = createEmbeddedMetrics({ job, system });
@@ -42,9 +41,6 @@ export function createCoordinatorHandler(
     ...openJob(clients, environment, telemetry),
     reader: openShardReader(clients.kinesis, streamArn),
     metrics: createEmbeddedCheckpointMetrics({ job, system }),
-    ...(manifestBackup !== undefined && {
-      backup: createS3ObjectStore({ client: clients.s3, bucket: manifestBackup, system }),
-    }),
   };
   const settings = readSettings(environment.checkpointing);
   return async (_event, context) => {

@@ -1,6 +1,7 @@
 import { createDynamodbControlStore } from '../../adapters/dynamodb/dynamodb-control-store.ts';
 import { createS3ObjectStore } from '../../adapters/s3/s3-object-store.ts';
 import { nodeSystem } from '../../adapters/system/node-system.ts';
+import type { BackupLocation } from '../../config/backup-location.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { CheckpointPorts } from '../../runtime/checkpoint/manifest-facts.ts';
 import type { AwsClients } from './clients.ts';
@@ -13,12 +14,14 @@ export interface JobPlace {
   readonly bucket: string;
   /** Operator → name or ARN of its function. */
   readonly operatorFunctions: ReadonlyMap<string, string>;
+  /** What takes second copies. @default none */
+  readonly backup?: BackupLocation | undefined;
 }
 
 /** What it takes to look after a deployed job from outside of its operators. */
 export function openJob(
   clients: Pick<AwsClients, 'dynamodb' | 's3'>,
-  { job, controlTable, bucket, operatorFunctions }: JobPlace,
+  { job, controlTable, bucket, operatorFunctions, backup }: JobPlace,
   telemetry: Telemetry,
 ): CheckpointPorts {
   const system = nodeSystem;
@@ -26,6 +29,9 @@ export function openJob(
     job,
     control: createDynamodbControlStore({ client: clients.dynamodb, table: controlTable, system }),
     objects: createS3ObjectStore({ client: clients.s3, bucket, system }),
+    ...(backup !== undefined && {
+      backup: createS3ObjectStore({ client: clients.s3, ...backup, system }),
+    }),
     calls: openOperatorCalls(operatorFunctions),
     system,
     telemetry,

@@ -9,7 +9,8 @@ import { readFacts } from '../../runtime/checkpoint/manifest-facts.ts';
 import { findComplete } from '../../runtime/checkpoint/rebuild-registry.ts';
 import { verifyFiles } from '../../runtime/checkpoint/savepoint-steps.ts';
 import { readManifest } from '../../runtime/checkpoint/take-manifest.ts';
-import { cutAtTime } from '../../runtime/restore/cut-at-time.ts';
+import { cutAtPositions, cutAtTime } from '../../runtime/restore/cut-in-the-past.ts';
+import { deleteOldGenerations } from '../../runtime/restore/delete-old-generations.ts';
 import { deleteGeneration } from '../../runtime/restore/delete-generation.ts';
 import { resumeJob } from '../../runtime/restore/hold.ts';
 import type { RestorePorts } from '../../runtime/restore/restore-order.ts';
@@ -17,7 +18,8 @@ import { checkClone } from '../../runtime/restore/check-clone.ts';
 import { checkRestore, type RestoreCheck } from '../../runtime/restore/check-restore.ts';
 import { requireCloned } from '../../runtime/restore/cloned-objects.ts';
 import { readReservation } from '../../runtime/restore/reservation.ts';
-import { deletion } from './restore-steps-schema.ts';
+import { inspectCopies } from './inspect-copies.ts';
+import { copies, deletion } from './restore-steps-schema.ts';
 import { count, defineStep, text, type Step } from './workflow-step.ts';
 
 /*
@@ -59,6 +61,8 @@ const generation = z.strictObject({
 
 /** Manifests of one kind that an answer has, the newest ones. */
 const referencesMax = 200;
+
+const hourMs = 3_600_000;
 
 /** Missing files that an answer names. */
 const examplesMax = 5;
@@ -108,6 +112,8 @@ const restorePlan = z.strictObject({
     z.strictObject({ text: z.string(), remedy: z.string(), isLoss: z.boolean() }),
   ),
   gaps: z.array(z.string()),
+  /** What stands against nothing. */
+  warnings: z.array(z.string()),
   /** Files that are not in the bucket: how many, and the first of them. */
   missing: z.strictObject({ files: count, examples: z.array(text) }),
 });
@@ -144,14 +150,23 @@ export const requestSteps: Readonly<Record<RequestStep, Step>> = {
     return {};
   }),
 
+  'copies.inspect': defineStep(
+    { from: text, areTablesLost: z.boolean(), fromBackup: z.literal(true), copies },
+    copies,
+    async ({ from, areTablesLost, copies: before }, ports, deadline) => {
+      const { object } = await findManifestOf(ports, from, areTablesLost);
+      return inspectCopies(ports, object, before, deadline);
+    },
+  ),
+
   'restore.check': defineStep(
-    { from: text, restore: text, areTablesLost: z.boolean() },
+    {
+      ...{ from: text, restore: text, areTablesLost: z.boolean() },
+      fromBackup: z.boolean().default(false),
+    },
     restorePlan,
     async ({ from, restore, areTablesLost }, ports) => {
-      const known = areTablesLost
-        ? await findComplete(ports)
-        : (await readRegistry(ports)).complete;
-      const { object } = await findReference(ports, from, known);
+      const { object } = await findManifestOf(ports, from, areTablesLost);
       const found = await checkRestore(ports, { restore, manifest: object, areTablesLost });
       return describePlan(ports, object, found);
     },
@@ -179,6 +194,17 @@ export const requestSteps: Readonly<Record<RequestStep, Step>> = {
     },
   ),
 
+  'restore.cut-at-position': defineStep(
+    { sequences: z.record(text, z.string().regex(/^\d{1,128}$/, 'a sequence number')) },
+    z.strictObject({ object: text }),
+    async ({ sequences }, ports) => {
+      const shards = Object.entries(sequences);
+      const note = `at ${shards.map(([shardId, sequence]) => `${shardId}=${sequence}`).join(', ')}`;
+      const facts = await readFacts(ports, { note, tags: {} });
+      return { object: await cutAtPositions(ports, new Map(shards), facts) };
+    },
+  ),
+
   'generation.delete': defineStep(
     { generation: count, deletion },
     deletion,
@@ -195,12 +221,23 @@ export const requestSteps: Readonly<Record<RequestStep, Step>> = {
       };
     },
   ),
+
+  // A schedule asks for it.
+  'generations.clean': defineStep(
+    { retentionHours: count },
+    z.strictObject({ isDone: z.boolean(), items: count, next: count }),
+    async ({ retentionHours }, ports, deadline) => {
+      const cleaned = await deleteOldGenerations(ports, retentionHours * hourMs, deadline);
+      if (cleaned.items > 0) ports.telemetry.log('info', 'old state deleted', { ...cleaned });
+      return { ...cleaned };
+    },
+  ),
 };
 
 async function describePlan(
   ports: RestorePorts,
   object: string,
-  { manifest, differences, gaps, missing }: RestoreCheck,
+  { manifest, differences, gaps, warnings, missing }: RestoreCheck,
 ): Promise<z.input<typeof restorePlan>> {
   const job = await ports.control.readJob(ports.job);
   const { kind, number, label, note, tags, readAtMs, isExact, keysInRuns } = manifest;
@@ -215,6 +252,7 @@ async function describePlan(
     hold: describeHold(job),
     differences: differences.map((difference) => ({ ...difference })),
     gaps: [...gaps],
+    warnings: [...warnings],
     missing: { files: missing.length, examples: missing.slice(0, examplesMax) },
   };
 }
@@ -255,6 +293,15 @@ function describeHold(
   if (job?.hold === undefined) return null;
   const { kind, owner, sinceMs, isFlipped, undo } = job.hold;
   return { kind, owner, sinceMs, isFlipped, undo: undo ?? '' };
+}
+
+async function findManifestOf(
+  ports: RestorePorts,
+  from: string,
+  areTablesLost: boolean,
+): Promise<Pick<ManifestReference, 'object'>> {
+  const complete = areTablesLost ? await findComplete(ports) : (await readRegistry(ports)).complete;
+  return findReference(ports, from, complete);
 }
 
 /**

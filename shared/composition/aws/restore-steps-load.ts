@@ -10,7 +10,14 @@ import { loadChannels, loadFile } from '../../runtime/restore/load.ts';
 import { readReservation } from '../../runtime/restore/reservation.ts';
 import { readBaseObject, unpinManifest } from '../../runtime/restore/restore-steps.ts';
 import type { RestorePorts } from '../../runtime/restore/restore-order.ts';
-import { comparePart, deletion, loadPart, made, restoreOrder } from './restore-steps-schema.ts';
+import {
+  comparePart,
+  copies,
+  deletion,
+  loadPart,
+  made,
+  restoreOrder,
+} from './restore-steps-schema.ts';
 import { refuseEndless } from './savepoint-steps.ts';
 import { count, defineStep, holdChoice, text, type Step } from './workflow-step.ts';
 
@@ -26,7 +33,7 @@ type LoadStep = 'restore.load' | 'restore.compare' | 'drill.delete' | 'drill.fin
 
 export const loadSteps: Readonly<Record<LoadStep, Step>> = {
   'restore.load': defineStep(
-    { hold: holdChoice, generation: count, part: loadPart },
+    { order: restoreOrder, hold: holdChoice, generation: count, part: loadPart },
     loadPart,
     async ({ hold: { id }, generation, part }, ports, deadline) => {
       refuseEndless(part.rounds, `the load of generation ${generation}`);
@@ -49,7 +56,7 @@ export const loadSteps: Readonly<Record<LoadStep, Step>> = {
   ),
 
   'restore.compare': defineStep(
-    { generation: count, part: comparePart },
+    { order: restoreOrder, generation: count, part: comparePart },
     comparePart,
     async ({ generation, part }, ports, deadline) => {
       refuseEndless(part.rounds, `the comparison of generation ${generation}`);
@@ -100,6 +107,7 @@ export const loadSteps: Readonly<Record<LoadStep, Step>> = {
   'drill.finish': defineStep(
     {
       order: restoreOrder,
+      copies,
       made,
       loaded: z.array(loadPart),
       compared: z.array(comparePart),
@@ -114,8 +122,10 @@ export const loadSteps: Readonly<Record<LoadStep, Step>> = {
       compareSeconds: z.number(),
       megabytesPerSecond: z.number(),
       keysPerSecond: z.number(),
+      /** Objects that were read from the backup, the first of them. */
+      fellBack: z.array(text),
     }),
-    async ({ order, made: { generation, startedAtMs }, loaded, compared }, ports) => {
+    async ({ order, copies: seen, made: { generation, startedAtMs }, loaded, compared }, ports) => {
       await unpinManifest(ports, order.restore);
       refuseDifferences(generation, compared);
       const loadedAtMs = Math.max(startedAtMs, ...loaded.map(({ endedAtMs }) => endedAtMs));
@@ -131,6 +141,7 @@ export const loadSteps: Readonly<Record<LoadStep, Step>> = {
         compareSeconds: (comparedAtMs - loadedAtMs) / 1_000,
         megabytesPerSecond: totals.bytes / 1e6 / seconds,
         keysPerSecond: totals.keys / seconds,
+        fellBack: seen.fellBack.examples,
       };
     },
   ),

@@ -17,6 +17,7 @@ import type { RestorePorts } from '../../runtime/restore/restore-order.ts';
 import { rewriteView, sweepSink } from '../../runtime/restore/sweep.ts';
 import { requireReservation, sumLoads } from './restore-steps-load.ts';
 import {
+  copies,
   loadPart,
   outputPart,
   replayPart,
@@ -58,12 +59,15 @@ const visitReserveMs = 60_000;
 /** How long is waited where no channel has come further, ms: for parents in other parts, or for attempts to end. */
 const pauseMs = 2_000;
 
-/** Sweeps of one sink until zombies are left to the next sweep. */
-const sweepsMax = 100;
+/** Passes through one sink until zombies are left to the next sweep. */
+const passesMax = 500;
+
+/** Calls, some minutes each, that all passes through one sink may take. */
+const sweepRoundsMax = 1_000;
 
 export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
   'restore.plan-replay': defineStep(
-    { hold: holdChoice },
+    { order: restoreOrder, hold: holdChoice },
     z.strictObject({ parts: z.array(replayPart) }),
     async ({ hold: { id } }, ports) => {
       // R1: a hold that was given back by one that had taken it over finds that one's fences.
@@ -99,7 +103,7 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
   ),
 
   'restore.plan-outputs': defineStep(
-    { generation: count },
+    { order: restoreOrder, generation: count },
     z.strictObject({ parts: z.array(outputPart) }),
     async ({ generation }, ports) => {
       const reservation = await requireReservation(ports, generation);
@@ -124,7 +128,7 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
   ),
 
   'restore.bring-back': defineStep(
-    { generation: count, part: outputPart },
+    { order: restoreOrder, generation: count, part: outputPart },
     outputPart,
     async ({ generation, part }, ports, deadline) => {
       refuseEndless(part.rounds, `bringing back outputs of generation ${generation}`);
@@ -157,26 +161,30 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
   ),
 
   'restore.plan-sweep': defineStep(
-    { generation: count },
+    { order: restoreOrder, generation: count },
     z.strictObject({ parts: z.array(sweepPart) }),
     async (_, ports) => ({
       parts: tablesOf(ports.sinks).map(({ operator, name: sink }) => ({
-        ...{ operator, sink, isDone: false, isClean: false },
-        ...{ removed: 0, rewritten: 0, rounds: 0 },
+        ...{ operator, sink, isDone: false, isClean: false, place: { mark: '', voids: 0 } },
+        ...{ passes: 0, removed: 0, rewritten: 0, rounds: 0 },
       })),
     }),
   ),
 
   'restore.sweep': defineStep(
-    { generation: count, part: sweepPart },
+    { order: restoreOrder, generation: count, part: sweepPart },
     sweepPart,
     async ({ generation, part }, ports, deadline) => {
       const beginning = await readBeginning(ports, await requireReservation(ports, generation));
-      const swept = await sweepSink(ports, findSink(ports, part), beginning, deadline);
+      const sink = findSink(ports, part);
+      const swept = await sweepSink(ports, sink, beginning, deadline, part.place);
+      const { isClean, next: place } = swept;
       const rounds = part.rounds + 1;
+      const passes = part.passes + swept.passes;
       return {
-        ...{ operator: part.operator, sink: part.sink, rounds, isClean: swept.isClean },
-        isDone: swept.isClean || rounds >= sweepsMax,
+        ...{ operator: part.operator, sink: part.sink, isClean, place: { ...place } },
+        isDone: isClean || passes >= passesMax || rounds >= sweepRoundsMax,
+        ...{ passes, rounds },
         removed: part.removed + swept.removed,
         rewritten: part.rewritten + swept.rewritten,
       };
@@ -186,6 +194,7 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
   'restore.finish': defineStep(
     {
       order: restoreOrder,
+      copies,
       generation: count,
       undo: z.strictObject({ object: z.string() }),
       loaded: z.array(loadPart),
@@ -204,8 +213,10 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
       rewrittenRows: count,
       /** Sinks in which rows of the abandoned time may still be, `operator/sink`. */
       unswept: z.array(text),
+      /** Objects that were read from the backup, the first of them. */
+      fellBack: z.array(text),
     }),
-    async ({ order, generation, undo, loaded, replayed, swept }, ports) => {
+    async ({ order, copies: seen, generation, undo, loaded, replayed, swept }, ports) => {
       const { restore } = order;
       await unpinManifest(ports, restore);
       if (isCloneOrder(order)) await unpinCloned(ports, order);
@@ -220,6 +231,7 @@ export const replaySteps: Readonly<Record<ReplayStep, Step>> = {
         unswept: swept
           .filter(({ isClean }) => !isClean)
           .map(({ operator, sink }) => `${operator}/${sink}`),
+        fellBack: seen.fellBack.examples,
       };
     },
   ),

@@ -11,6 +11,9 @@ const restoreName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/, 'up to 80 letters, digits, ".", "_" and "-"');
 
+/** Objects that a list of some names. */
+export const examplesMax = 20;
+
 /** What somebody asks for. */
 export const restoreRequest = z.strictObject({
   /** Object name of the manifest. */
@@ -20,6 +23,8 @@ export const restoreRequest = z.strictObject({
   allowNonRestoredState: z.boolean().default(false),
   acceptsGaps: z.boolean().default(false),
   areTablesLost: z.boolean().default(false),
+  /** What is missing or damaged in the job's bucket is read from its backup. */
+  fromBackup: z.boolean().default(false),
   /** R13: everything up to the comparison, in a number that is burnt. */
   dryRun: z.boolean().default(false),
   /** R12: the manifest is one of the job that this one is deployed as a clone of. */
@@ -32,6 +37,7 @@ export const restoreOrder = z.strictObject({
   allowNonRestoredState: z.boolean(),
   acceptsGaps: z.boolean(),
   areTablesLost: z.boolean(),
+  fromBackup: z.boolean(),
   dryRun: z.boolean(),
   /** Of a clone alone: the manifest of the cloned job. `manifest` is it, too, until it is copied. */
   copyOf: text.optional(),
@@ -43,6 +49,23 @@ export const copy = z.strictObject({
   isDone: z.boolean(),
   doneBytes: count,
   totalBytes: count,
+  rounds: count,
+});
+
+/** Some objects: how many, and the first of them by name. */
+const someObjects = z.strictObject({ objects: count, examples: z.array(text).max(examplesMax) });
+
+/** How far the copies of a manifest's objects have been looked at. */
+export const copies = z.strictObject({
+  isDone: z.boolean(),
+  /** The object from which to go on. */
+  next: count,
+  /** Those that were looked at. */
+  objects: count,
+  /** Those of which the backup alone has a sound copy. */
+  fellBack: someObjects,
+  /** Those of which nobody has. */
+  lost: someObjects,
   rounds: count,
 });
 
@@ -146,6 +169,9 @@ export const sweepPart = z.strictObject({
   isDone: z.boolean(),
   /** A whole pass has found no void row. */
   isClean: z.boolean(),
+  /** How far the present pass is: the mark of the last row, empty at its beginning, and void rows so far. */
+  place: z.strictObject({ mark: z.string(), voids: count }),
+  passes: count,
   removed: count,
   rewritten: count,
   rounds: count,

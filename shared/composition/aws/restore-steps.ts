@@ -7,6 +7,7 @@ import type { Hold } from '../../ports/control-store.ts';
 import { runCompaction } from '../../runtime/checkpoint/run-compaction.ts';
 import { verifyFiles } from '../../runtime/checkpoint/savepoint-steps.ts';
 import { readManifest } from '../../runtime/checkpoint/take-manifest.ts';
+import { bringBackManifest, refuseLost } from '../../runtime/restore/backup-copies.ts';
 import { reserveForDrill } from '../../runtime/restore/drill-job.ts';
 import { flipJob } from '../../runtime/restore/flip.ts';
 import { giveUpHold } from '../../runtime/restore/give-up-hold.ts';
@@ -31,9 +32,11 @@ import { isUnborn } from '../../runtime/restore/unborn-job.ts';
 import { cloneSteps } from './clone-steps.ts';
 import { filesOf, loadSteps, refuseDifferences, requireReservation } from './restore-steps-load.ts';
 import { replaySteps } from './restore-steps-replay.ts';
+import { inspectCopies } from './inspect-copies.ts';
 import {
   base,
   comparePart,
+  copies,
   deletion,
   made,
   prepared,
@@ -114,6 +117,19 @@ export const restoreSteps: Readonly<Record<RestoreStep, Step>> = {
     },
   ),
 
+  'restore.check-copies': defineStep(
+    { order: restoreOrder, copies },
+    copies,
+    async ({ order: { manifest, fromBackup }, copies: before }, ports, deadline) => {
+      if (!fromBackup) return { ...before, isDone: true };
+      refuseEndless(before.rounds, `the look at the copies of ${manifest}`);
+      const now = await inspectCopies(ports, manifest, before, deadline);
+      const { examples, objects } = now.lost;
+      if (now.isDone) refuseLost(manifest, examples, objects - examples.length);
+      return now;
+    },
+  ),
+
   'restore.validate': defineStep({ order: restoreOrder }, nothing, async ({ order }, ports) => {
     refuseRestore(await checkRestore(ports, order), order);
     return {};
@@ -130,6 +146,7 @@ export const restoreSteps: Readonly<Record<RestoreStep, Step>> = {
 
   'restore.begin-base': defineStep({ order: restoreOrder }, base, async ({ order }, ports) => {
     await pinManifest(ports, order);
+    if (!order.dryRun) await bringBackManifest(ports, order.manifest);
     const begun = await beginBase(ports, order);
     const fresh = {
       isDone: false,
@@ -207,7 +224,10 @@ export const restoreSteps: Readonly<Record<RestoreStep, Step>> = {
   ),
 
   'restore.flip': defineStep(
-    { hold: holdChoice, generation: count, compared: z.array(comparePart) },
+    {
+      ...{ order: restoreOrder, hold: holdChoice },
+      ...{ generation: count, compared: z.array(comparePart) },
+    },
     nothing,
     async ({ hold: { id }, generation, compared }, ports) => {
       refuseDifferences(generation, compared);

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { SavepointStep } from '../../config/workflow-steps.ts';
 import { HoldfastError } from '../../core/errors.ts';
+import { backUp } from '../../runtime/checkpoint/back-up.ts';
 import { readRegistry } from '../../runtime/checkpoint/change-registry.ts';
 import { readFacts } from '../../runtime/checkpoint/manifest-facts.ts';
 import { runCompaction } from '../../runtime/checkpoint/run-compaction.ts';
@@ -28,7 +29,8 @@ import {
 
 /*
  * The steps of a savepoint as tasks of their own (design, section 6): register → (stop: hold, exactly) → cut → merge → verify →
- * complete → (stop: the hold stays). What fails gives up: the hold is let go, and what was pending is dropped.
+ * complete → (stop: the hold stays) → copy into the backup. What fails up to there gives up: the hold is let go, and what was
+ * pending is dropped. A savepoint is complete without its copy, which the coordinator goes on with.
  */
 
 /** What somebody asks for. */
@@ -79,6 +81,17 @@ const verified = z.strictObject({
   keys: count,
   rounds: count,
 });
+
+const savepoint = z.strictObject({
+  label: text,
+  object: text,
+  generation: count,
+  number: count,
+  keys: count,
+  bytes: count,
+});
+
+const copy = z.strictObject({ isDone: z.boolean(), rounds: count });
 
 export const savepointSteps: Readonly<Record<SavepointStep, Step>> = {
   'savepoint.register': defineStep(
@@ -165,35 +178,38 @@ export const savepointSteps: Readonly<Record<SavepointStep, Step>> = {
     },
   ),
 
-  'savepoint.complete': defineStep(
-    { work },
-    z.strictObject({
-      label: text,
-      object: text,
-      generation: count,
-      number: count,
-      keys: count,
-      bytes: count,
-    }),
-    async (input, ports) => {
-      const runs = await readMerged(ports, input.work.number);
-      const made = await completeSavepoint(ports, input.work, runs);
-      const { label, generation, number, keysInRuns, totalBytes } = await readManifest(
-        ports,
-        made.object,
-      );
-      return {
-        ...{ label, generation, number, object: made.object },
-        keys: keysInRuns,
-        bytes: totalBytes,
-      };
-    },
-  ),
+  'savepoint.complete': defineStep({ work }, savepoint, async (input, ports) => {
+    const runs = await readMerged(ports, input.work.number);
+    const made = await completeSavepoint(ports, input.work, runs);
+    const { label, generation, number, keysInRuns, totalBytes } = await readManifest(
+      ports,
+      made.object,
+    );
+    return {
+      ...{ label, generation, number, object: made.object },
+      keys: keysInRuns,
+      bytes: totalBytes,
+    };
+  }),
 
   'savepoint.stop': defineStep({ hold: tried }, nothing, async ({ hold: { id } }, ports) => {
     await stopUnderHold(ports, id);
     return {};
   }),
+
+  'savepoint.copy': defineStep(
+    { savepoint, copy },
+    copy,
+    async ({ savepoint: { object }, copy: { rounds } }, ports, deadline) => {
+      refuseEndless(rounds, `the copy of ${object}`);
+      const made = (await readRegistry(ports)).complete.find((one) => one.object === object);
+      const isDone =
+        ports.backup === undefined ||
+        made === undefined ||
+        (await backUp(ports, ports.backup, made, deadline));
+      return { isDone, rounds: rounds + 1 };
+    },
+  ),
 
   'savepoint.give-up': defineStep(
     { execution: text, hold: tried, failure },

@@ -19,6 +19,7 @@ import type { Sink, SinkRow, SinkTable, SweptSink } from '../../ports/sink.ts';
 import type { ClonedJob, RestorePorts } from '../../runtime/restore/restore-order.ts';
 import { createAwsClients, type AwsClients } from './clients.ts';
 import { openJob } from './job-tools.ts';
+import { openStreamMappings } from './operator-calls.ts';
 import { openShardReader } from './stream-access.ts';
 
 /** What the steps of the workflows need of a deployed job. */
@@ -44,6 +45,7 @@ export function openWorkflowPorts(
     ...(environment.cloned === undefined
       ? {}
       : { cloned: openCloned(clients, environment.cloned) }),
+    mappings: openStreamMappings(environment.mappings),
     sinks: [
       ...environment.sinks.map((deployed) => openSink(client, deployed)),
       ...[...operatorFunctions.keys()].map((operator) => ({

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Deadline } from '../../runtime/deadline.ts';
+import { readingBackup } from '../../runtime/restore/backup-copies.ts';
 import type { RestorePorts } from '../../runtime/restore/restore-order.ts';
 
 /*
@@ -34,9 +35,21 @@ export function defineStep<Fields extends z.core.$ZodLooseShape, Output extends 
   return {
     input: input,
     output,
-    run: async (sent, { ports, deadline }) =>
-      output.parse(await run(input.parse(sent), ports, deadline)),
+    run: async (sent, { ports, deadline }) => {
+      const read = input.parse(sent);
+      const used = isFromBackup(read) ? readingBackup(ports) : ports;
+      return output.parse(await run(read, used, deadline));
+    },
   };
+}
+
+/** Every step of an order that says so reads from the backup, too; so does a request. */
+function isFromBackup(input: object): boolean {
+  const { order, fromBackup } = input as {
+    readonly order?: { readonly fromBackup?: unknown };
+    readonly fromBackup?: unknown;
+  };
+  return order?.fromBackup === true || fromBackup === true;
 }
 
 export const text = z.string().min(1);

@@ -1,4 +1,5 @@
 import { emptyRegistry, type ManifestReference, type Registry } from '../../core/registry.ts';
+import type { ObjectStore } from '../../ports/object-store.ts';
 import type { JobPorts } from '../job-ports.ts';
 import {
   completionName,
@@ -12,14 +13,19 @@ import { compareManifests, readManifest } from './take-manifest.ts';
 /**
  * R11: makes the registry of a job again whose tables were lost. S3 alone tells which manifests are complete (C4), and which
  * numbers have been given. A registry that is there stays.
+ *
+ * @param counting where the manifests that count stand: those that only some other store of `ports` has are not taken up
  */
-export async function rebuildRegistry(ports: JobPorts): Promise<Registry> {
+export async function rebuildRegistry(
+  ports: JobPorts,
+  counting: ObjectStore = ports.objects,
+): Promise<Registry> {
   const known = await ports.control.readRegistry(ports.job);
   if (known !== undefined) return known;
   const registry: Registry = {
     ...emptyRegistry,
     version: 1,
-    complete: await findComplete(ports),
+    complete: await findComplete(ports, counting),
     nextNumber: (await findHighestNumber(ports)) + 1,
   };
   await ports.control.writeRegistry(ports.job, registry);
@@ -27,10 +33,13 @@ export async function rebuildRegistry(ports: JobPorts): Promise<Registry> {
 }
 
 /** The complete manifests that S3 has, oldest first. */
-export async function findComplete(ports: JobPorts): Promise<ManifestReference[]> {
+export async function findComplete(
+  ports: JobPorts,
+  counting: ObjectStore = ports.objects,
+): Promise<ManifestReference[]> {
   const found: ManifestReference[] = [];
   for (const kind of ['checkpoint', 'savepoint', 'undo'] as const) {
-    for await (const name of ports.objects.list(manifestsPrefix(ports.job, kind))) {
+    for await (const name of counting.list(manifestsPrefix(ports.job, kind))) {
       const identity = parseObjectName(ports.job, name);
       if (identity.kind !== 'completion') continue;
       const object = manifestName(ports.job, identity.manifest);

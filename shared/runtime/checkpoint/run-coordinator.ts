@@ -7,11 +7,10 @@ import {
 import { describeThrown, isHoldfastError, isPassing } from '../../core/errors.ts';
 import type { ManifestReference, PendingWork, Registry } from '../../core/registry.ts';
 import type { CheckpointMetrics } from '../../ports/checkpoint-metrics.ts';
-import type { ObjectStore } from '../../ports/object-store.ts';
-import { hasTimeFor, type Deadline } from '../deadline.ts';
+import { hasTimeFor, noDeadline, type Deadline } from '../deadline.ts';
 import { completionName } from '../object-names.ts';
 import { endStaleHold } from '../restore/end-stale-hold.ts';
-import { backUpManifest } from './back-up-manifest.ts';
+import { backUp } from './back-up.ts';
 import { readRegistry } from './change-registry.ts';
 import type { MergeLimits } from './choose-compaction.ts';
 import { collectGarbage } from './collect-garbage.ts';
@@ -33,8 +32,6 @@ import { dropPending, manifestOf, markComplete } from './take-manifest.ts';
 
 export interface CoordinatorPorts extends PatrolPorts {
   readonly metrics: CheckpointMetrics;
-  /** Takes a second copy of each manifest. @default none */
-  readonly backup?: ObjectStore;
   /** When segments are merged. @default defaultMergeLimits */
   readonly mergeLimits?: MergeLimits;
 }
@@ -191,7 +188,7 @@ async function finish(
     tick.lastTookMs = complete.completedAtMs - work.sinceMs;
     const fields = { ...nameWork(work), number, bytes, isExact, tookMs: tick.lastTookMs };
     ports.telemetry.log('info', 'checkpoint complete', fields);
-    await copyManifests(ports, [complete]);
+    await copyManifests(ports, [complete], noDeadline);
     return 'done';
   } catch (thrown) {
     const reason = describeThrown(thrown);
@@ -215,7 +212,7 @@ async function keepUp(
   const { facts, registry } = await readFacts(ports);
   const { job } = facts;
   if (job === undefined || !job.isRunning || job.isHeld) return;
-  await secureManifests(ports, registry.complete.slice(-1));
+  await secureManifests(ports, registry.complete.slice(-1), deadline);
   const merge = await isMergeDue(ports, registry, job.generation, ports.mergeLimits);
   const { actions } = coordinate(settings, { ...facts, isMergeDue: merge }, ports.system.now());
   for (const action of actions) {
@@ -242,36 +239,38 @@ async function keepUpOne(
     const { isDone, expired, deleted } = await collectGarbage(ports, options);
     ports.telemetry.log('info', 'garbage collected', { isDone, expired, deleted });
   } else if (action.kind === 'patrol') {
-    await secureManifests(ports, complete);
+    await secureManifests(ports, complete, deadline);
     await patrolChannels(ports);
   }
 }
 
 /**
  * Whoever died right behind the registry's write has left a complete manifest without its completion object, or without its
- * copy; those of savepoints are copied here alone.
+ * copy.
  */
 async function secureManifests(
   ports: CoordinatorPorts,
   references: readonly ManifestReference[],
+  deadline: Deadline,
 ): Promise<void> {
   for (const reference of references) {
     const start = await ports.objects.readStart(completionName(ports.job, reference), 1);
     if (start === undefined) await markComplete(ports, reference);
   }
-  await copyManifests(ports, references);
+  await copyManifests(ports, references, deadline);
 }
 
 /** A checkpoint is complete without its copy: what fails here is tried again with the next patrol. */
 async function copyManifests(
   ports: CoordinatorPorts,
   references: readonly ManifestReference[],
+  deadline: Deadline,
 ): Promise<void> {
   const { backup, telemetry } = ports;
   if (backup === undefined) return;
   for (const reference of references) {
     try {
-      await backUpManifest(ports, backup, reference);
+      await backUp(ports, backup, reference, deadline);
     } catch (thrown) {
       const fields = { manifest: reference.object, reason: describeThrown(thrown) };
       telemetry.log(isPassing(thrown) ? 'warn' : 'error', 'manifest not copied', fields);

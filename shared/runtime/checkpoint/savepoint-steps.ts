@@ -1,7 +1,7 @@
 import { HoldfastError } from '../../core/errors.ts';
 import type { Manifest, SortedRun } from '../../core/manifest.ts';
 import { isExact } from '../../core/progress.ts';
-import type { ManifestReference, PendingWork } from '../../core/registry.ts';
+import type { ManifestReference, PendingWork, Registry } from '../../core/registry.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { cutName, manifestName, savepointPrefix } from '../object-names.ts';
 import { readJob } from '../restore/hold.ts';
@@ -9,6 +9,7 @@ import { readStateFile } from '../restore/load.ts';
 import { isUnborn } from '../restore/unborn-job.ts';
 import { hasTimeFor, type Deadline } from '../deadline.ts';
 import type { ManifestFacts } from './manifest-facts.ts';
+import { refuseCopied } from './back-up.ts';
 import { readRegistry } from './change-registry.ts';
 import { findManifest } from './find-manifest.ts';
 import { readProgressOfAll } from './read-cut.ts';
@@ -34,7 +35,7 @@ const savepointTimeoutMs = 24 * 3600 * 1000;
 /**
  * Registers a savepoint under its name; asked again by the same execution it finds its work.
  *
- * @throws HoldfastError `conflict` where there is one of this name, made or in the making
+ * @throws HoldfastError `conflict` where there is one of this name, made or in the making, or a copy of one in the backup
  */
 export async function beginSavepoint(
   ports: JobPorts,
@@ -50,9 +51,13 @@ export async function beginSavepoint(
       `job ${ports.job} has not begun; there is nothing to make a savepoint of before the restore that it begins with`,
     );
   }
-  const known = (await readRegistry(ports)).pending.find(({ id }) => id === execution);
+  const there = await readRegistry(ports);
+  const known = there.pending.find(({ id }) => id === execution);
   if (known !== undefined) return known;
-  const isTaken = (await ports.objects.readStart(object, 1)) !== undefined;
+  const refuse = (registry: Registry): void => refuseTaken(ports.job, registry, label);
+  refuse(there);
+  if ((await ports.objects.readStart(object, 1)) !== undefined) throw standing(object, label);
+  await refuseCopied(ports, label);
   return registerPending(
     ports,
     {
@@ -62,29 +67,32 @@ export async function beginSavepoint(
       timeoutMs: savepointTimeoutMs,
       id: execution,
     },
-    (registry) => {
-      const made = registry.complete.find((one) => one.kind === 'savepoint' && one.label === label);
-      const making = registry.pending.find((one) => one.kind === 'savepoint');
-      if (made !== undefined) {
-        throw new HoldfastError(
-          'conflict',
-          `job ${ports.job} has a savepoint ${label} from ${new Date(made.completedAtMs).toISOString()}; choose another name, or delete it first`,
-        );
-      }
-      if (making !== undefined) {
-        throw new HoldfastError(
-          'conflict',
-          `savepoint ${making.label} of job ${ports.job} is being made by ${making.id} since ${new Date(making.sinceMs).toISOString()}; wait for it`,
-        );
-      }
-      if (isTaken) {
-        throw new HoldfastError(
-          'conflict',
-          `manifest ${object} of an earlier savepoint ${label} stands in the bucket, of one that came to nothing, or that a generation was made from; choose another name`,
-        );
-      }
-    },
+    refuse,
   );
+}
+
+function standing(object: string, label: string): HoldfastError {
+  return new HoldfastError(
+    'conflict',
+    `manifest ${object} of an earlier savepoint ${label} stands in the bucket, of one that came to nothing, or that a generation was made from; choose another name`,
+  );
+}
+
+function refuseTaken(job: string, { complete, pending }: Registry, label: string): void {
+  const made = complete.find((one) => one.kind === 'savepoint' && one.label === label);
+  const making = pending.find((one) => one.kind === 'savepoint');
+  if (made !== undefined) {
+    throw new HoldfastError(
+      'conflict',
+      `job ${job} has a savepoint ${label} from ${new Date(made.completedAtMs).toISOString()}; choose another name, or delete it first`,
+    );
+  }
+  if (making !== undefined) {
+    throw new HoldfastError(
+      'conflict',
+      `savepoint ${making.label} of job ${job} is being made by ${making.id} since ${new Date(making.sinceMs).toISOString()}; wait for it`,
+    );
+  }
 }
 
 /** How long is waited for an exact cut, and between two looks, ms. */

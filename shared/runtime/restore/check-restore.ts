@@ -1,11 +1,12 @@
-import { channelId, originOf, type StreamIncarnation } from '../../core/channel.ts';
+import { originOf, type StreamIncarnation } from '../../core/channel.ts';
 import { HoldfastError, isHoldfastError } from '../../core/errors.ts';
 import type { Manifest } from '../../core/manifest.ts';
 import type { Job } from '../../ports/control-store.ts';
 import { describeOperators } from '../checkpoint/manifest-facts.ts';
+import { listManifestFiles } from '../checkpoint/manifest-objects.ts';
 import { readManifest } from '../checkpoint/take-manifest.ts';
 import { inParallel } from '../in-parallel.ts';
-import { segmentName } from '../object-names.ts';
+import { checkMappings } from './check-mappings.ts';
 import { compareContracts, type ContractDifference } from './compare-contracts.ts';
 import type { RestoreOrder, RestorePorts } from './restore-order.ts';
 
@@ -17,6 +18,8 @@ export interface RestoreCheck {
   readonly gaps: readonly string[];
   /** Files of the manifest that are not in the bucket. */
   readonly missing: readonly string[];
+  /** What stands against nothing. */
+  readonly warnings: readonly string[];
 }
 
 /** Looks for everything that stands against a restore, and changes nothing. */
@@ -51,14 +54,18 @@ export async function compareManifest(
   { maxParallelism, operators }: Pick<Job, 'maxParallelism' | 'operators'>,
 ): Promise<RestoreCheck> {
   const deployed = { maxParallelism, operators: await describeOperators(ports, operators) };
+  const { incarnation } = await ports.reader.describe();
+  const mapped = await checkMappings(ports.mappings, operators, incarnation.name);
   return {
     manifest,
     differences: [
       ...compareContracts(manifest, deployed),
       ...(await findOtherStreams(ports, manifest)),
+      ...mapped.differences,
     ],
     gaps: await findGaps(ports, manifest),
     missing: await findMissing(ports, manifest),
+    warnings: mapped.warnings,
   };
 }
 
@@ -85,11 +92,7 @@ export function refuseRestore(check: RestoreCheck, order: RestoreOrder): void {
 const objectsAtOnce = 32;
 
 async function findMissing(ports: RestorePorts, manifest: Manifest): Promise<string[]> {
-  const runs = manifest.runs.flatMap(({ files }) => files.map(({ name }) => name));
-  const segments = manifest.channels.flatMap(({ channel, segments: some }) =>
-    some.map((one) => segmentName(manifest.job, manifest.generation, channelId(channel), one)),
-  );
-  const names = [...runs, ...segments];
+  const names = listManifestFiles(manifest.job, manifest);
   const starts = await inParallel(names, objectsAtOnce, (name) => ports.objects.readStart(name, 1));
   return names.filter((_, at) => starts[at] === undefined);
 }

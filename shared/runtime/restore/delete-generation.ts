@@ -63,7 +63,8 @@ export async function emptyGeneration(
   from?: Deletion['next'],
 ): Promise<Deletion> {
   let items = 0;
-  const start = from === undefined ? 0 : operators.indexOf(from.operator);
+  // An operator that is gone meanwhile: begin again.
+  const start = from === undefined ? 0 : Math.max(0, operators.indexOf(from.operator));
   for (const operator of operators.slice(start)) {
     const scope: StateScope = { job: ports.job, generation, operator };
     const first = operator === from?.operator ? from.group : 0;

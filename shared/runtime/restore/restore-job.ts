@@ -3,6 +3,13 @@ import type { Reservation } from '../../core/reservation.ts';
 import { runCompaction } from '../checkpoint/run-compaction.ts';
 import { verifyFiles } from '../checkpoint/savepoint-steps.ts';
 import { readManifest } from '../checkpoint/take-manifest.ts';
+import {
+  bringBackManifest,
+  checkCopies,
+  fallbackOf,
+  readingBackup,
+  refuseLost,
+} from './backup-copies.ts';
 import { compareState } from './compare.ts';
 import type { Job } from '../../ports/control-store.ts';
 import { noDeadline } from '../deadline.ts';
@@ -43,13 +50,16 @@ export interface RestoreReport {
   readonly replayed: number;
   readonly removedRows: number;
   readonly rewrittenRows: number;
+  /** Objects that were read from the backup. */
+  readonly fellBack: readonly string[];
 }
 
 /** How many visits one channel gets to reach its target. */
 const visitsMax = 10_000;
 
 /** @throws HoldfastError; before the flip the job is as it was, and runs */
-export async function restoreJob(ports: RestorePorts, order: RestoreOrder): Promise<RestoreReport> {
+export async function restoreJob(given: RestorePorts, order: RestoreOrder): Promise<RestoreReport> {
+  const ports = order.fromBackup === true ? readingBackup(given) : given;
   // Read first: whatever changes from here on, a twin of this restore that comes to its end too, refuses us the hold (R1).
   const job = await ports.control.readJob(ports.job);
   const made = (await findMade(ports, order)) ?? (await make(ports, order, job));
@@ -58,7 +68,8 @@ export async function restoreJob(ports: RestorePorts, order: RestoreOrder): Prom
   await unpinManifest(ports, order.restore);
   if (isCloneOrder(order)) await unpinCloned(ports, order);
   const { generation } = made.reservation;
-  return { ...made.loaded, ...swept, replayed, generation, undo: made.undo };
+  const { undo, fellBack } = made;
+  return { ...made.loaded, ...swept, replayed, generation, undo, fellBack };
 }
 
 const nothingLoaded = { keys: 0, tombstones: 0, bytes: 0 };
@@ -84,7 +95,7 @@ export async function findMade(
     );
   }
   const holdId = hold?.owner === order.restore && hold.isFlipped ? hold.id : undefined;
-  return { reservation, holdId, undo: hold?.undo, loaded: nothingLoaded };
+  return { reservation, holdId, undo: hold?.undo, loaded: nothingLoaded, fellBack: [] };
 }
 
 /** A restore that the job has gone on from to another generation is not made again by a call of it that is late. */
@@ -106,14 +117,17 @@ async function make(
   job: Job | undefined,
 ): Promise<Made> {
   const order = isCloneOrder(wanted) ? await copyFirst(ports, wanted) : wanted;
+  const fellBack = await checkAllCopies(ports, order);
   refuseRestore(await checkRestore(ports, order), order);
   // An earlier call of this restore may have died under its hold.
   const holdId = job?.hold?.owner === order.restore ? job.hold.id : ports.system.randomId();
   if (order.areTablesLost) await recreateJob(ports, order, holdId);
   await pinManifest(ports, order);
   try {
+    await bringBackManifest(ports, order.manifest);
     const base = await makeBase(ports, order);
-    return await makeGeneration(ports, order, { base, holdId, jobVersion: job?.version ?? 1 });
+    const begun = { base, holdId, jobVersion: job?.version ?? 1 };
+    return { ...(await makeGeneration(ports, order, begun)), fellBack };
   } catch (thrown) {
     if (await abortHold(ports, holdId)) await unpinManifest(ports, order.restore);
     throw thrown;
@@ -130,6 +144,18 @@ async function copyFirst(ports: RestorePorts, order: CloneOrder): Promise<Restor
     await abandonWork(ports, order.restore);
     throw thrown;
   }
+}
+
+/** @returns the objects that are read from the backup */
+async function checkAllCopies(
+  ports: RestorePorts,
+  { manifest }: RestoreOrder,
+): Promise<readonly string[]> {
+  const objects = fallbackOf(ports);
+  if (objects === undefined) return [];
+  const { fellBack, lost } = await checkCopies({ ...ports, objects }, manifest, noDeadline);
+  refuseLost(manifest, lost);
+  return fellBack;
 }
 
 async function makeBase(ports: RestorePorts, order: RestoreOrder): Promise<string> {
@@ -152,6 +178,7 @@ interface Made {
   readonly holdId: string | undefined;
   readonly undo: string | undefined;
   readonly loaded: { readonly keys: number; readonly tombstones: number; readonly bytes: number };
+  readonly fellBack: readonly string[];
 }
 
 /** From the hold to the flip. */
@@ -163,7 +190,7 @@ async function makeGeneration(
     holdId,
     jobVersion,
   }: { readonly base: string; readonly holdId: string; readonly jobVersion: number },
-): Promise<Made> {
+): Promise<Omit<Made, 'fellBack'>> {
   const wanted = { id: holdId, kind: 'restore', owner: order.restore, takesOver: true } as const;
   await takeHold(ports, { ...wanted, jobVersion });
   await fenceChannels(ports, holdId);

@@ -2,6 +2,7 @@ import type { OperatorCalls } from '../../ports/operator-calls.ts';
 import type { ShardReader } from '../../ports/shard-reader.ts';
 import type { SweptSink } from '../../ports/sink.ts';
 import type { JobPorts } from '../job-ports.ts';
+import type { StreamMappings } from '../../ports/stream-mappings.ts';
 import type { LoadPorts } from './load.ts';
 
 /** R12: another job, as far as a clone of it needs it. Its objects are only read; of its tables only the registry is touched. */
@@ -13,6 +14,7 @@ export interface RestorePorts extends LoadPorts {
   readonly sinks: readonly SweptSink[];
   /** The job that this one was deployed as a clone of. @default none */
   readonly cloned?: ClonedJob;
+  readonly mappings: StreamMappings;
 }
 
 export interface RestoreOrder {
@@ -32,4 +34,6 @@ export interface RestoreOrder {
    * @default none
    */
   readonly copyOf?: string | undefined;
+  /** What is missing or damaged in the job's bucket is read from its backup. @default false */
+  readonly fromBackup?: boolean;
 }

@@ -18,6 +18,7 @@ import { rebuildRegistry } from '../checkpoint/rebuild-registry.ts';
 import { findBase } from '../checkpoint/find-manifest.ts';
 import { planCompaction } from '../checkpoint/plan-compaction.ts';
 import { baseName, compactionPrefix } from '../object-names.ts';
+import { bringBackManifest, fallbackOf } from './backup-copies.ts';
 import { compareContracts } from './compare-contracts.ts';
 import { createHeldJob, nameUndo, readHeldJob, type HeldJob } from './hold.ts';
 import { findLeft } from './left-behind.ts';
@@ -29,13 +30,14 @@ import { isUnborn } from './unborn-job.ts';
  * The steps of a restore (R5), in the order of this file. Each can die anywhere and be run again, by itself or beside a twin.
  */
 
-/** R11: makes the job's item and its registry again from what S3 has. */
+/** R11: makes the job's item and its registry again from what S3 has. What the backup alone has of manifests does not count. */
 export async function recreateJob(
   ports: RestorePorts,
   order: RestoreOrder,
   holdId: string,
 ): Promise<void> {
-  await rebuildRegistry(ports);
+  await bringBackManifest(ports, order.manifest);
+  await rebuildRegistry(ports, fallbackOf(ports)?.primary);
   const { maxParallelism, operators, generation } = await readManifest(ports, order.manifest);
   const way = await readWay(ports, generation);
   const timeline = way
@@ -116,7 +118,7 @@ export async function claimWork(
 
 /**
  * Plans the merge of the manifest's files into runs, from which alone a generation is loaded; a manifest without segments
- * is loaded from its own.
+ * is loaded from its own, unless some of those may be in the backup alone: what the generation begins with stays in the bucket.
  */
 export async function beginBase(
   ports: RestorePorts,
@@ -125,7 +127,9 @@ export async function beginBase(
   const manifest = await readManifest(ports, order.manifest);
   const work = await claimWork(ports, workLabel(order.restore), 'compaction', manifest.generation);
   const mustMerge =
-    manifest.runs.length > 1 || manifest.channels.some(({ segments }) => segments.length > 0);
+    order.fromBackup === true ||
+    manifest.runs.length > 1 ||
+    manifest.channels.some(({ segments }) => segments.length > 0);
   if (mustMerge) {
     const into = compactionPrefix(ports.job, work.number);
     await planCompaction(ports, work, manifest, { into, dropsTombstones: false });

@@ -26,7 +26,21 @@ export interface SweepReport {
   readonly rewritten: number;
   /** A whole pass has found no void row. */
   readonly isClean: boolean;
+  /** Passes that came to their end. */
+  readonly passes: number;
+  /** Where to go on unless it is clean. */
+  readonly next: SweepPlace;
 }
+
+/** How far a pass through a sink's table is. */
+export interface SweepPlace {
+  /** Of the last row that was dealt with; empty at the beginning. */
+  readonly mark: string;
+  /** Void rows that the pass has found so far. */
+  readonly voids: number;
+}
+
+const beginningOfPass: SweepPlace = { mark: '', voids: 0 };
 
 /** Rows that are dealt with together. */
 const rowsAtOnce = 500;
@@ -59,37 +73,47 @@ export interface Beginning {
   readonly base: Base;
 }
 
-/** Goes through a sink's table until a pass finds nothing void, or the deadline comes near. */
+/**
+ * Goes through a sink's table until a pass finds nothing void, or the deadline comes near. A pass may take any number of calls, each
+ * of which goes on where the one before it ended; it is clean where none of them has found a void row.
+ */
 export async function sweepSink(
   ports: JobPorts,
   swept: SweptSink,
   beginning: Beginning,
   deadline: Deadline,
+  from: SweepPlace = beginningOfPass,
 ): Promise<SweepReport> {
   const rule = await readRowRule(ports, beginning.generation);
-  const total = { rows: 0, removed: 0, rewritten: 0 };
-  for (let pass = 0; pass < passesMax; pass += 1) {
-    let voids = 0;
+  const total = { rows: 0, removed: 0, rewritten: 0, passes: 0 };
+  let { mark, voids } = from;
+  while (total.passes < passesMax) {
     let batch: PlacedRow[] = [];
     const settle = async (): Promise<void> => {
+      if (batch.length === 0) return;
       voids += batch.length;
       const done = await settleRows(ports, swept, beginning, batch);
       total.removed += done.removed;
       total.rewritten += done.rewritten;
       batch = [];
     };
-    for await (const row of swept.table.scan()) {
+    for await (const row of swept.table.scan(mark === '' ? undefined : mark)) {
       total.rows += 1;
       // What a later restore has made since is none of this sweep's business.
       const isOlder = row.generation <= beginning.generation;
       if (isOlder && !rule(row)) batch.push(row);
       if (batch.length >= rowsAtOnce) await settle();
-      if (!hasTimeFor(deadline, reserveMs)) return { ...total, isClean: false };
+      if (hasTimeFor(deadline, reserveMs)) continue;
+      // The mark may only stand behind what has been dealt with.
+      await settle();
+      return { ...total, isClean: false, next: { mark: row.mark, voids } };
     }
-    if (batch.length > 0) await settle();
-    if (voids === 0) return { ...total, isClean: true };
+    await settle();
+    total.passes += 1;
+    if (voids === 0) return { ...total, isClean: true, next: beginningOfPass };
+    ({ mark, voids } = beginningOfPass);
   }
-  return { ...total, isClean: false };
+  return { ...total, isClean: false, next: beginningOfPass };
 }
 
 /**

@@ -28,6 +28,7 @@ const plan: RestorePlan = {
   hold: null,
   differences: [],
   gaps: [],
+  warnings: [],
   missing: { files: 0, examples: [] },
 };
 
@@ -51,7 +52,7 @@ describe('what stands against a restore', () => {
       'state "x" is gone: declare it again with --allow-non-restored-state',
       'state "y" is a list: rename it',
       'shard 1 has a gap: go on without those records with --accept-gap',
-      'files are not in the bucket, take another manifest: a, b, and 5 more',
+      'files are not in the bucket, take another manifest, or a copy with --from-backup: a, b, and 5 more',
     ]);
     expect(findObstacles(bad, { allowNonRestoredState: true, acceptGap: true })).toEqual([
       all[1],

@@ -1,7 +1,11 @@
 import { createGate, type StepChoice, type StepOwner } from '../../simulation/engine/gate.ts';
 import { auditEnd } from '../../simulation/engine/audit.ts';
 import type { Entry } from '../../simulation/engine/ledger.ts';
-import { createEnvironment, invoke, type Environment } from '../../simulation/data-path/deployment.ts';
+import {
+  createEnvironment,
+  invoke,
+  type Environment,
+} from '../../simulation/data-path/deployment.ts';
 import { createWorld, type World } from '../../simulation/data-path/world.ts';
 
 /** One stretch of a schedule: an invocation goes on for some steps, to its end if there are none, then maybe dies. */

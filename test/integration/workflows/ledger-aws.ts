@@ -60,6 +60,7 @@ function addLedger(
       },
     ],
     maxParallelism: 8,
+    checkpointing: { backup: { prefix: 'backup/' } },
     removalPolicy: RemovalPolicy.DESTROY,
   });
 }

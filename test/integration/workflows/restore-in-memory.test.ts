@@ -9,6 +9,11 @@ import { runWorkflow } from './memory-workflow.ts';
 
 const halfway = () => half((world) => world.checkpoint());
 
+const orderOf = (manifest: string) => ({
+  ...{ restore: 'run', manifest, dryRun: false, fromBackup: false },
+  ...{ allowNonRestoredState: false, acceptsGaps: false, areTablesLost: false },
+});
+
 describe('the restore workflow', () => {
   it('brings a job back to a checkpoint and on to where it was held', async () => {
     const { job, ports, object, deliver } = await halfway();
@@ -193,7 +198,7 @@ describe('the restore workflow', () => {
       ...{ kind: 'view', operator: job.operator.id, sink: 'totals', segment: null },
       ...{ from: 0, to: 0, isDone: false, rounds: 0 },
     };
-    const event = { step: 'restore.bring-back', generation: 2, part };
+    const event = { step: 'restore.bring-back', order: orderOf(object), generation: 2, part };
     const done = await runStep(ports, event, { remainingMs: () => 60_000 });
     expect(done).toMatchObject({ isDone: true, rounds: 1 });
     expect(job.totals()).toEqual((await straight(20)).totals);
@@ -211,7 +216,7 @@ describe('the restore workflow', () => {
         {
           async onStep(step) {
             if (step !== 'restore.release') return;
-            const event = { step: 'restore.plan-outputs', generation: 2 };
+            const event = { step: 'restore.plan-outputs', order: orderOf(object), generation: 2 };
             const { parts } = (await runStep(ports, event, { remainingMs: () => 60_000 })) as {
               parts: { kind: string; sink: string }[];
             };

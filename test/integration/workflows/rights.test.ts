@@ -26,6 +26,8 @@ type Handler = ReturnType<typeof createStepHandler>;
 let handler: Handler;
 let twinHandler: Handler;
 
+const backupPrefix = 'backup/';
+
 const on = (resource: GrantedResource, action: string): string => `${action} on ${resource}`;
 
 const tableOf = (name: string): GrantedResource => {
@@ -59,12 +61,14 @@ const readDynamodb = ({ operation, body }: RecordedRequest): string[] => {
 };
 
 const readS3 = ({ method, url }: RecordedRequest): string[] => {
+  const isBackup = decodeURIComponent(url).includes(backupPrefix);
   const isCloned = !url.includes(ledger.output(`${at}Bucket`));
-  if (url.includes('list-type'))
-    return [on(isCloned ? 'cloned-bucket' : 'bucket', 's3:ListBucket')];
+  const ofBucket = isCloned ? 'cloned-bucket' : isBackup ? 'backup' : 'bucket';
+  const ofObjects = isCloned ? 'cloned-job-objects' : isBackup ? 'backup-objects' : 'job-objects';
+  if (url.includes('list-type')) return [on(ofBucket, 's3:ListBucket')];
   const isDeletion = method === 'DELETE' || url.includes('?delete');
   const action = isDeletion ? 'Delete' : method === 'PUT' ? 'Put' : 'Get';
-  return [on(isCloned ? 'cloned-job-objects' : 'job-objects', `s3:${action}Object`)];
+  return [on(ofObjects, `s3:${action}Object`)];
 };
 
 beforeAll(async () => {
@@ -77,7 +81,11 @@ beforeAll(async () => {
     dynamodb: readDynamodb,
     kinesis: ({ operation }) => [on('stream', `kinesis:${operation}`)],
     s3: readS3,
-    lambda: () => [on('operator-functions', 'lambda:InvokeFunction')],
+    lambda: ({ url }) => [
+      url.includes('event-source-mappings')
+        ? on('event-source-mappings', 'lambda:GetEventSourceMapping')
+        : on('operator-functions', 'lambda:InvokeFunction'),
+    ],
   };
   const env: Record<string, string> = {};
   for (const [service, read] of Object.entries(readers)) {
@@ -101,6 +109,8 @@ beforeAll(async () => {
       ...{ operator: 'moody', name, kind },
       table: output(`${prefix}${name === 'journal' ? 'Journal' : 'Balance'}`),
     })),
+    mappings: new Map([['moody', aws.mappings[0]!.id]]),
+    backup: { bucket: output('Bucket'), prefix: backupPrefix },
   });
   const cloned = { job: ledgerJob, controlTable: output('Control'), bucket: output('Bucket') };
   Object.assign(process.env, env, {
@@ -167,6 +177,10 @@ describe('the rights of the function of the workflows', () => {
     const { manifests } = (await handler({ step: 'job.describe' }, context)) as {
       manifests: { kind: string; object: string }[];
     };
+    // A copy of a savepoint is made, and read.
+    await runHere('restore', {
+      ...{ manifest: String(object), restore: 'copied', dryRun: true, fromBackup: true },
+    });
     const undo = manifests.find(({ kind }) => kind === 'undo')!.object;
     await runHere('restore', { manifest: undo, restore: 'back' });
     await runHere('restore', { manifest: String(object), restore: 'drill', dryRun: true });

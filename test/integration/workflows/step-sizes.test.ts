@@ -22,7 +22,12 @@ const planOver = async (count: number) => {
   await ports.objects.create(name, encodeBase(base));
   const order = {
     ...{ restore: 'r', manifest: object, dryRun: true },
-    ...{ allowNonRestoredState: false, acceptsGaps: false, areTablesLost: false },
+    ...{
+      allowNonRestoredState: false,
+      acceptsGaps: false,
+      areTablesLost: false,
+      fromBackup: false,
+    },
   };
   return (await runStep(
     ports,

@@ -136,6 +136,23 @@ describe('savepoints and restores on the embedded AWS', () => {
     expect(await ledger.visible()).toEqual(ledger.expected(140));
   });
 
+  it('read from the backup what is missing, where somebody asks for it', async () => {
+    const name = 'jobs/ledger/savepoints/stopped/files/000001.run';
+    const verified = await holdfast('savepoint', 'verify', 'stopped', '--from-backup');
+    expect(verified).toMatchObject({ code: 0 });
+    expect(verified.out).toContain(`from backup: ${name}`);
+    expect(verified.out).toContain('1 of them from the backup alone');
+    const drilled = await ask('drill', 'stopped', '--from-backup');
+    expect(drilled).toMatchObject({ keys: 5, fellBack: [name] });
+    const { code, out, err } = await holdfast(
+      ...['restore', 'stopped', '--from-backup', '--yes', '--json'],
+    );
+    expect(code, err).toBe(0);
+    expect(err).toMatch(new RegExp(`from backup +${name}`));
+    expect(JSON.parse(out)).toMatchObject({ keys: 5, fellBack: [name] });
+    expect(await ledger.visible()).toEqual(ledger.expected(140));
+  });
+
   it('delete a savepoint, where that is confirmed and nothing needs it', async () => {
     const asked = await holdfast('savepoint', 'delete', 'stopped');
     expect(asked).toMatchObject({ code: 1 });
@@ -162,5 +179,21 @@ describe('savepoints and restores on the embedded AWS', () => {
     const early = await holdfast('restore', '--to-time', '2001-01-01T00:00:00Z', '--yes');
     expect(early).toMatchObject({ code: 1 });
     expect(early.err).toContain('has no exact manifest of generation');
+  });
+
+  it('restore to records of shards, each by its position', async () => {
+    await ask('savepoint', 'create', 'later');
+    await ledger.put(161, 170);
+    await ledger.whenDone();
+    const shard = 'shardId-000000000000';
+    const newest = '9'.repeat(56);
+    const restored = await ask('restore', '--to-position', `${shard}=${newest}`, '--yes');
+    expect(restored).toMatchObject({ keys: 5, replayed: 0 });
+    expect(await ledger.visible()).toEqual(ledger.expected(170));
+    const unknown = await holdfast('restore', '--to-position', 'shardId-9=1', '--yes');
+    expect(unknown).toMatchObject({ code: 1 });
+    expect(unknown.err).toContain(`has not read shardId-9 in generation`);
+    const wrong = await holdfast('restore', '--to-position', `${shard}:1`, '--yes');
+    expect(wrong.err).toContain('expected <shard id>=<sequence number>');
   });
 });

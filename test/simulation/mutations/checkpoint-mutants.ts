@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const classify = 'shared/runtime/checkpoint/classify-objects.ts';
-const cutAtTime = 'shared/runtime/restore/cut-at-time.ts';
+const cutInThePast = 'shared/runtime/restore/cut-in-the-past.ts';
 const gather = 'shared/runtime/checkpoint/gather-garbage-facts.ts';
 const readCut = 'shared/runtime/checkpoint/read-cut.ts';
 const restoreWorkflow = 'infra/restore-workflow.ts';
@@ -125,14 +125,14 @@ const mutants: readonly Mutant[] = [
   {
     rule: 'R15',
     what: 'a moment of the past is cut behind a unit that is not exact',
-    file: cutAtTime,
+    file: cutInThePast,
     find: '    if (header.ahead.length > 0) continue;\n',
     replace: '',
   },
   {
     rule: 'R15',
     what: 'the cut of a moment of the past is not closed under lineage',
-    file: cutAtTime,
+    file: cutInThePast,
     find: 'parentsOf(one).every(({ progress }) => progress.isFinished),',
     replace: 'parentsOf(one).every(({ progress }) => progress.isFinished || !progress.isFinished),',
   },

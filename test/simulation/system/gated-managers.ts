@@ -8,6 +8,7 @@ import { describeOperator } from '../../../shared/runtime/describe-operator.ts';
 import type { RestorePorts } from '../../../shared/runtime/restore/restore-order.ts';
 import { gatePorts, type DrawFault } from '../engine/gated-ports.ts';
 import type { Gate, StepOwner } from '../engine/gate.ts';
+import { soundMapping } from '../../unit/runtime/restore/sound-mapping.ts';
 import { jobName } from '../engine/job.ts';
 import type { SystemWorld } from './system-world.ts';
 
@@ -51,6 +52,9 @@ export function gateManagerPorts(
     ...{ system, telemetry },
     calls: { describe: async () => describe(), visit },
     sinks: swept,
+    mappings: {
+      read: async () => soundMapping((await stores.reader.describe()).incarnation.name),
+    },
   };
 }
 
@@ -64,8 +68,8 @@ function gateTable(
 ): SinkTable {
   return {
     kind: table.kind,
-    scan: async function* () {
-      for await (const row of table.scan()) {
+    scan: async function* (after) {
+      for await (const row of table.scan(after)) {
         yield await gate.step(owner, `sink.${name}.scan`, async () => row);
       }
     },

@@ -14,7 +14,7 @@ const environment: CoordinatorEnvironment = {
   streamArn: 'arn:aws:kinesis:eu-central-1:123456789012:stream/flights',
   operatorFunctions: new Map([['delays', 'DelaysFunction']]),
   checkpointing: { ...CHECKPOINTING_DEFAULTS, intervalSeconds: 10 },
-  manifestBackup: 'other-bucket',
+  backup: { bucket: 'other-bucket', prefix: 'copies/' },
 };
 
 describe('environment of the coordinator', () => {
@@ -22,7 +22,7 @@ describe('environment of the coordinator', () => {
     expect(readCoordinatorEnvironment(writeCoordinatorEnvironment(environment))).toEqual(
       environment,
     );
-    const without = { ...environment, manifestBackup: undefined };
+    const without = { ...environment, backup: undefined };
     expect(readCoordinatorEnvironment(writeCoordinatorEnvironment(without))).toEqual(without);
   });
 
@@ -37,7 +37,10 @@ describe('environment of the coordinator', () => {
     ['HOLDFAST_CHECKPOINTING', '{"intervalSeconds":600,"timeoutSeconds":600}'],
     ['HOLDFAST_CHECKPOINTING', 'often'],
     ['HOLDFAST_OPERATOR_FUNCTIONS', '["delays"]'],
-    ['HOLDFAST_MANIFEST_BACKUP', ''],
+    ['HOLDFAST_BACKUP', ''],
+    ['HOLDFAST_BACKUP', 's3://other-bucket'],
+    ['HOLDFAST_BACKUP', 's3://other-bucket/copies'],
+    ['HOLDFAST_BACKUP', 's3://Other/'],
   ])('is refused with %s=%s', (name, value) => {
     const variables = { ...writeCoordinatorEnvironment(environment), [name]: value };
     expect(() => readCoordinatorEnvironment(variables)).toThrow(`one problem\n  - ${name}: got`);

@@ -156,6 +156,7 @@ describe('completeJob', () => {
     expect(completeJob(JOB)).toEqual({
       jobName: 'flight-delays',
       maxParallelism: 128,
+      generationRetentionHours: 168,
       checkpointing: {
         intervalSeconds: 60,
         timeoutSeconds: 600,

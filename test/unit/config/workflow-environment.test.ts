@@ -18,6 +18,8 @@ const environment: WorkflowEnvironment = {
     { operator: 'delays', name: 'airports', kind: 'upsert', table: 'sink-airports' },
     { operator: 'delays', name: 'alerts', kind: 'append', table: 'sink-alerts' },
   ],
+  mappings: new Map([['delays', '6f1c0e5a-0000-4000-8000-000000000001']]),
+  backup: { bucket: 'copies', prefix: '' },
 };
 
 describe('the environment of the workflow steps', () => {
@@ -39,14 +41,15 @@ describe('the environment of the workflow steps', () => {
     },
   );
 
-  it('takes a job without sinks', () => {
-    const bare = { ...environment, sinks: [] };
+  it('takes a job without sinks and backup', () => {
+    const bare = { ...environment, sinks: [], backup: undefined };
     expect(readWorkflowEnvironment(writeWorkflowEnvironment(bare))).toEqual(bare);
   });
 
   it('names everything that is missing', () => {
     expect(() => readWorkflowEnvironment({})).toThrow(ConfigurationError);
-    for (const name of Object.keys(writeWorkflowEnvironment(environment))) {
+    const needed = { ...environment, backup: undefined };
+    for (const name of Object.keys(writeWorkflowEnvironment(needed))) {
       expect(() => readWorkflowEnvironment({})).toThrow(name);
     }
   });

@@ -6,13 +6,42 @@ import {
 } from '@aws-sdk/client-lambda';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
+import { createLambdaStreamMappings } from '../../../../shared/adapters/lambda/lambda-stream-mappings.ts';
+import { nodeSystem } from '../../../../shared/adapters/system/node-system.ts';
+import type { EventSourceMapping } from '../../../../localstack/embedded/event-source/event-source-mapping.ts';
+import type { MappingSettings } from '../../../../localstack/embedded/event-source/mapping-settings.ts';
 import { startLambdaServer } from '../../../../localstack/embedded/lambda/lambda-server.ts';
 import { createTestFunction, type TestFunctionOptions } from './test-function.ts';
 
-async function serve(handler: string, options: TestFunctionOptions = {}): Promise<LambdaClient> {
+/** As much of a mapping as the front tells of. */
+const mapping = {
+  id: '6f1c0e5a-0000-4000-8000-000000000001',
+  streamArn: 'arn:aws:kinesis:us-east-1:000000000000:stream/events',
+  functionArn: 'arn:aws:lambda:us-east-1:000000000000:function:tested',
+  settings: {
+    batchSize: 100,
+    windowMs: 1_000,
+    startingPosition: { kind: 'trim-horizon' },
+    reportsItemFailures: true,
+    retriesMax: Infinity,
+    recordAgeMsMax: Infinity,
+    bisectsOnError: false,
+    failureBucket: 'discarded',
+    isEnabled: true,
+  },
+} as const;
+
+async function serve(
+  handler: string,
+  options: TestFunctionOptions = {},
+  settings: Partial<MappingSettings> = {},
+): Promise<LambdaClient> {
   const tested = createTestFunction(handler, options);
   onTestFinished(() => tested.stop());
-  const server = await startLambdaServer(new Map([['Tested', tested]]));
+  const mappings = [
+    { ...mapping, settings: { ...mapping.settings, ...settings } } as unknown as EventSourceMapping,
+  ];
+  const server = await startLambdaServer({ functions: new Map([['Tested', tested]]), mappings });
   onTestFinished(() => server.stop());
   const client = new LambdaClient({
     endpoint: server.endpoint,
@@ -32,6 +61,52 @@ async function refusal(client: LambdaClient, input: Partial<InvokeCommandInput>)
   );
   return [error?.name, error?.$metadata.httpStatusCode];
 }
+
+describe('GetEventSourceMapping', () => {
+  const read = async (settings: Partial<MappingSettings> = {}, id: string = mapping.id) => {
+    const client = await serve('echo.handler', {}, settings);
+    const mappings = new Map([['tested', id]]);
+    return createLambdaStreamMappings({ client, mappings, system: nodeSystem }).read('tested');
+  };
+
+  it('tells how a stream is delivered', async () => {
+    expect(await read()).toEqual({
+      source: mapping.streamArn,
+      startingPosition: 'TRIM_HORIZON',
+      parallelizationFactor: 1,
+      retriesMax: -1,
+      recordAgeSecondsMax: -1,
+      hasFilters: false,
+      bisectsOnError: false,
+      tumblingWindowSeconds: 0,
+      reportsItemFailures: true,
+      isEnabled: true,
+    });
+  });
+
+  it('tells what was changed', async () => {
+    const changed = await read({
+      startingPosition: { kind: 'latest' },
+      reportsItemFailures: false,
+      retriesMax: 3,
+      recordAgeMsMax: 60_000,
+      bisectsOnError: true,
+      isEnabled: false,
+    });
+    expect(changed).toMatchObject({
+      startingPosition: 'LATEST',
+      reportsItemFailures: false,
+      retriesMax: 3,
+      recordAgeSecondsMax: 60,
+      bisectsOnError: true,
+      isEnabled: false,
+    });
+  });
+
+  it('tells of one that is gone', async () => {
+    expect(await read({}, 'other')).toBeUndefined();
+  });
+});
 
 describe('Invoke', () => {
   it('runs a function by any of its names', async () => {

@@ -159,7 +159,7 @@ describe('a tick of the coordinator', () => {
     });
   });
 
-  it('takes a second copy of each manifest, and catches up on those that are missing', async () => {
+  it('takes a second copy of each manifest, of savepoints with their files, and catches up on those that are missing', async () => {
     const coordinated = await createRunning();
     const { tick, job, backup } = coordinated;
     const create = async () => {
@@ -173,7 +173,10 @@ describe('a tick of the coordinator', () => {
     await tick();
     const complete = [...(await checkpointsOf(coordinated)), savepoint];
     expect(complete).toHaveLength(3);
-    const names = complete.flatMap((one) => [one.object, completionName(jobName, one)]);
+    const files = [...job.objects.objects().keys()].filter((name) => name.includes('/files/'));
+    expect(files).toHaveLength(1);
+    const manifests = complete.flatMap((one) => [one.object, completionName(jobName, one)]);
+    const names = [...manifests, ...files];
     expect([...backup.objects().keys()]).toEqual(names.toSorted());
     for (const name of names) {
       expect(backup.objects().get(name)).toEqual(job.objects.objects().get(name));

@@ -46,4 +46,17 @@ describe('a job whose tables are lost', () => {
     }
     expect(deaths).toBeGreaterThan(50);
   }, 180_000);
+  it('is made again where the oldest segments have been collected, as far back as there are any', async () => {
+    const world = await half((one) => one.savepoint('keep'));
+    const { job, object } = world;
+    const [oldest] = [...job.objects.objects().keys()].filter((name) => name.endsWith('.seg'));
+    job.objects.lose(oldest!);
+    job.loseTables();
+    expect(await world.restore(object, { areTablesLost: true })).toMatchObject({ generation: 2 });
+    const expected = await straight(40);
+    expect(job.totals()).toEqual(expected.totals);
+    // The outputs of its records are in no other place.
+    expect(visible(job).entries.length).toBeLessThan(expected.entries.length);
+    expect(await job.control.readJob(jobName)).toMatchObject({ generation: 2, hold: undefined });
+  });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { describeOperator } from '../../../../shared/runtime/describe-operator.ts';
-import { cutAtTime } from '../../../../shared/runtime/restore/cut-at-time.ts';
-import { firstShard, keyGroups } from '../job-fixture.ts';
+import { cutAtPositions, cutAtTime } from '../../../../shared/runtime/restore/cut-in-the-past.ts';
+import { readManifest } from '../../../../shared/runtime/checkpoint/take-manifest.ts';
+import { firstShard, jobName, keyGroups } from '../job-fixture.ts';
 import { tally } from '../tally.ts';
 import { createRestorableJob } from './restorable-job.ts';
 import { put, straight, visible } from './two-halves.ts';
@@ -28,7 +29,10 @@ const history = async () => {
     tags: {},
   };
   const at = (second: number) => cutAtTime(world.ports, beganMs + second * secondMs, facts);
-  return { ...world, at };
+  const sequenceOf = (record: number): string => job.records(firstShard)[record - 1]!.sequence;
+  const atPositions = (...sequences: (readonly [shardId: string, sequence: string])[]) =>
+    cutAtPositions(world.ports, new Map(sequences), facts);
+  return { ...world, at, atPositions, sequenceOf };
 };
 
 describe('a restore to a point in time', () => {
@@ -92,5 +96,76 @@ describe('a restore to a point in time', () => {
     expect(report).toMatchObject({ generation: 2 });
     expect(visible(job)).toEqual(before);
     await expect(at(3600)).rejects.toThrow('no exact manifest of generation 2');
+  });
+});
+
+describe('a restore to a position', () => {
+  it('begins behind the last unit that ends at or before it, and replays the rest', async () => {
+    // Units end at records 5, 8, 11, …, 23.
+    for (const [record, end] of [
+      [22, 20],
+      [23, 23],
+      [25, 23],
+      [40, 40],
+    ] as const) {
+      const { job, atPositions, sequenceOf, restore } = await history();
+      const before = visible(job);
+      const object = await atPositions([firstShard, sequenceOf(record)]);
+      expect(await restore(object)).toMatchObject({ generation: 2, replayed: 40 - end });
+      expect(visible(job)).toEqual(before);
+    }
+  });
+
+  it('cuts exactly, into a manifest like any other', async () => {
+    const { atPositions, sequenceOf, ports, job } = await history();
+    const object = await atPositions([firstShard, sequenceOf(30)]);
+    const cut = await readManifest(ports, object);
+    expect(cut).toMatchObject({ isExact: true, kind: 'checkpoint' });
+    expect(cut.channels.map(({ progress }) => progress.position?.sequence)).toEqual([
+      sequenceOf(29),
+    ]);
+    expect((await job.control.readRegistry(jobName))?.pending).toEqual([]);
+  });
+
+  it('takes shards that are not named at their newest unit, and children only behind the end of their parents', async () => {
+    const { job, at, atPositions, sequenceOf, ports, restore, deliver } = await history();
+    const children = job.stream.split(firstShard);
+    job.system.advance(secondMs);
+    put(job, 41, 60);
+    for (const shardId of children) await deliver(shardId);
+    await deliver(firstShard);
+    for (const shardId of children) await deliver(shardId);
+    const before = visible(job);
+    const child = children.find((shardId) => job.records(shardId).length > 3)!;
+    const records = job.records(child);
+    const named = await readManifest(ports, await atPositions([child, records[2]!.sequence]));
+    const ends = new Map(
+      named.channels.map(({ channel, progress }) => [channel.shardId, progress.position?.sequence]),
+    );
+    expect(named.channels.map(({ channel }) => channel.shardId).sort()).toEqual(
+      [firstShard, ...children].sort(),
+    );
+    expect(ends.get(child)).toBe(records[2]!.sequence);
+    const newest = await readManifest(ports, await at(3600));
+    for (const { channel, progress } of newest.channels) {
+      if (channel.shardId === child) continue;
+      expect(ends.get(channel.shardId)).toBe(progress.position?.sequence);
+    }
+    // The parent before its end: its children have not begun.
+    const early = await atPositions([firstShard, sequenceOf(25)]);
+    const parent = await readManifest(ports, early);
+    expect(parent.channels.map(({ channel }) => channel.shardId)).toEqual([firstShard]);
+    await restore(early);
+    expect(visible(job)).toEqual(before);
+  });
+
+  it('is refused for a shard that there is not, and before the oldest manifest', async () => {
+    const { atPositions, sequenceOf } = await history();
+    await expect(atPositions(['shardId-9', '1'])).rejects.toThrow(
+      `has not read shardId-9 in generation 1; it has read ${firstShard}`,
+    );
+    await expect(atPositions([firstShard, sequenceOf(4)])).rejects.toThrow(
+      'has no exact manifest of generation 1 from before',
+    );
   });
 });

@@ -4,6 +4,7 @@ import type { ManifestReference } from '../../../../shared/core/registry.ts';
 import type { Operator } from '../../../../shared/operator/operator.ts';
 import type { OperatorCalls } from '../../../../shared/ports/operator-calls.ts';
 import type { SweptSink } from '../../../../shared/ports/sink.ts';
+import type { StreamMappings } from '../../../../shared/ports/stream-mappings.ts';
 import { makeSavepoint, type SavepointOrder } from './make-savepoint.ts';
 import {
   completeManifest,
@@ -18,6 +19,7 @@ import type {
 } from '../../../../shared/runtime/restore/restore-order.ts';
 import { visitChannel } from '../../../../shared/runtime/visit-channel.ts';
 import { createJob, keyGroups, type Job, type JobOptions } from '../job-fixture.ts';
+import { soundMapping } from './sound-mapping.ts';
 
 export const minute = { remainingMs: () => 60_000 };
 
@@ -101,5 +103,8 @@ function restorePortsOf(job: Job, calls: OperatorCalls): RestorePorts {
     { operator: id, name: deadLetterSink, table: tables.deadLetters, sink: tables.deadLetters },
   ];
   const stores = { control, objects, system, telemetry, state, hints, reader };
-  return { job: job.name, ...stores, calls, sinks };
+  const mappings: StreamMappings = {
+    read: async () => soundMapping((await reader.describe()).incarnation.name),
+  };
+  return { job: job.name, ...stores, calls, sinks, mappings };
 }

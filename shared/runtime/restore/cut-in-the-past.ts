@@ -1,12 +1,13 @@
-import { channelId } from '../../core/channel.ts';
+import { channelId, type Channel } from '../../core/channel.ts';
 import { HoldfastError } from '../../core/errors.ts';
 import type { Base, ChannelCut, Manifest } from '../../core/manifest.ts';
-import { compareSteps, endOfFiring, type Position } from '../../core/position.ts';
+import { compareSteps, compareTexts, endOfFiring, type Position } from '../../core/position.ts';
 import { isExact, type Progress, type SegmentReference } from '../../core/progress.ts';
 import type { SegmentHeader } from '../../core/segment.ts';
 import { timerTimeMax } from '../../core/timer.ts';
-import { inheritFloors } from '../../core/watermark.ts';
+import { inheritFloors, type Watermarks } from '../../core/watermark.ts';
 import type { ManifestFacts } from '../checkpoint/manifest-facts.ts';
+import type { PendingWork } from '../../core/registry.ts';
 import { readRegistry } from '../checkpoint/change-registry.ts';
 import { completeCut, readProgressOfAll } from '../checkpoint/read-cut.ts';
 import {
@@ -15,6 +16,7 @@ import {
   createManifest,
   manifestOf,
   readManifest,
+  dropPending,
   registerPending,
 } from '../checkpoint/take-manifest.ts';
 import type { JobPorts } from '../job-ports.ts';
@@ -23,13 +25,32 @@ import { readSegmentHeader } from '../read-segment-header.ts';
 import { readJob } from './hold.ts';
 
 /*
- * R15, point in time: every unit that the changelog still holds is a recovery point, not checkpoints alone. For a moment of the
- * past each channel is cut behind its last exact unit all of whose records had arrived by then. What comes of it is a
- * manifest like any other, and is restored like any other; the replay always runs on to where the job stands.
+ * R15, point in time: every unit that the changelog still holds is a recovery point, not checkpoints alone. For a place in the
+ * past each channel is cut behind its last exact unit that does not go beyond it: all of whose records had arrived by a moment,
+ * or that ends at or before a record. What comes of it is a manifest like any other, and is restored like any other; the
+ * replay always runs on to where the job stands.
  */
 
 /** It is made at once; whoever finds it older than this takes it away, ms. */
 const timeoutMs = 10 * 60 * 1000;
+
+/** Where the past is cut. */
+interface PastPlace {
+  /** Names its manifest. */
+  readonly label: string;
+  /** For people. */
+  readonly text: string;
+  /** True where what a channel has come to does not go beyond it. Along a channel it is true up to some unit, then false. */
+  readonly isWithin: (channel: Channel, reached: Reached) => boolean;
+  /** When the cut was, where that is known before, ms since the epoch. */
+  readonly timeMs?: number;
+}
+
+/** How far a channel has come: with its progress, or with one of its units. */
+interface Reached {
+  readonly position: Position | undefined;
+  readonly watermarks: Watermarks;
+}
 
 /**
  * Writes the manifest of a past moment of the job's present generation.
@@ -39,25 +60,87 @@ const timeoutMs = 10 * 60 * 1000;
  * @throws HoldfastError `invalid` where no retained manifest lies before the moment: the segments between are only kept
  *   from the oldest one on
  */
-export async function cutAtTime(
+export function cutAtTime(ports: JobPorts, timeMs: number, facts: ManifestFacts): Promise<string> {
+  const moment = new Date(timeMs).toISOString();
+  const isWithin = (_: Channel, { watermarks }: Reached): boolean =>
+    (watermarks.arrival ?? -Infinity) <= timeMs;
+  return cutAt(ports, { label: `time:${moment}`, text: moment, isWithin, timeMs }, facts);
+}
+
+/** Labels are kept in the registry. */
+const labelCharactersMax = 200;
+
+/**
+ * Writes the manifest of the job's present generation at given records. Shards that are not named are cut at their newest exact
+ * unit; so are the children of one that is, unless it is thereby cut before its end: then they are not begun yet (C2).
+ *
+ * @param sequences shard id → sequence number of the last record that may be in
+ * @returns object name of the manifest
+ * @throws HoldfastError `invalid` for shards that the job has not read in this generation, and where no retained manifest lies
+ *   at or before all of the records
+ */
+export async function cutAtPositions(
   ports: JobPorts,
-  timeMs: number,
+  sequences: ReadonlyMap<string, string>,
   facts: ManifestFacts,
 ): Promise<string> {
+  await refuseUnknown(ports, sequences);
+  const isWithin = ({ shardId }: Channel, { position }: Reached): boolean => {
+    const sequence = sequences.get(shardId);
+    if (sequence === undefined || position === undefined) return true;
+    return BigInt(position.sequence) <= BigInt(sequence);
+  };
+  const text = [...sequences].map(([shardId, sequence]) => `${shardId}=${sequence}`).join(', ');
+  const label = `position:${text}`.slice(0, labelCharactersMax);
+  return cutAt(ports, { label, text, isWithin }, facts);
+}
+
+async function refuseUnknown(
+  ports: JobPorts,
+  sequences: ReadonlyMap<string, string>,
+): Promise<void> {
   const { generation } = await readJob(ports);
-  const start = await findStart(ports, generation, timeMs);
+  const channels = await ports.control.listChannels(ports.job, generation);
+  const known = new Set(channels.map(({ shardId }) => shardId));
+  const unknown = [...sequences.keys()].filter((shardId) => !known.has(shardId));
+  if (unknown.length === 0) return;
+  throw new HoldfastError(
+    'invalid',
+    `job ${ports.job} has not read ${unknown.join(', ')} in generation ${generation}; it has read ${[...known].sort(compareTexts).join(', ') || 'nothing'}`,
+  );
+}
+
+async function cutAt(ports: JobPorts, place: PastPlace, facts: ManifestFacts): Promise<string> {
+  const { generation } = await readJob(ports);
+  // C7: before anything is read, so that nothing of it goes.
+  const pending = await registerPending(ports, {
+    ...{ kind: 'checkpoint', generation, timeoutMs },
+    label: place.label,
+  });
+  try {
+    return await cutFor(ports, pending, place, facts);
+  } catch (thrown) {
+    await dropPending(ports, pending.id);
+    throw thrown;
+  }
+}
+
+async function cutFor(
+  ports: JobPorts,
+  pending: PendingWork,
+  place: PastPlace,
+  facts: ManifestFacts,
+): Promise<string> {
+  const { generation } = pending;
+  const start = await findStart(ports, generation, place);
   const read = await readProgressOfAll(ports, generation);
   const { channels } = await completeCut(ports, read, baseOf(start), start);
   const cut: ChannelCut[] = [];
   for (const channel of channels) {
-    const past = await cutChannel(ports, channel, start, timeMs);
+    const past = await cutChannel(ports, channel, start, place);
     if (past !== undefined) cut.push(past);
   }
   const closed = closeCut(cut);
-  const pending = await registerPending(ports, {
-    ...{ kind: 'checkpoint', generation, timeoutMs },
-    label: `time:${new Date(timeMs).toISOString()}`,
-  });
   const manifest = await createManifest(ports, manifestOf(ports.job, pending), {
     ...start,
     ...facts,
@@ -67,7 +150,7 @@ export async function cutAtTime(
     channels: closed,
     isExact: true,
     triggeredAtMs: pending.sinceMs,
-    readAtMs: timeMs,
+    readAtMs: place.timeMs ?? findLastArrival(closed) ?? pending.sinceMs,
     writtenAtMs: ports.system.now(),
     newBytes: 0,
     totalBytes: countBytes({ ...start, channels: closed }),
@@ -76,24 +159,31 @@ export async function cutAtTime(
   if (complete !== undefined) return complete.object;
   throw new HoldfastError(
     'conflict',
-    'the manifest of a past moment was taken away before it was complete; try again',
+    `the manifest of ${place.text} was taken away before it was complete; try again`,
   );
 }
 
-/** The newest exact manifest of the generation all of whose records had arrived by a moment. */
-async function findStart(ports: JobPorts, generation: number, timeMs: number): Promise<Manifest> {
+function findLastArrival(cut: readonly ChannelCut[]): number | undefined {
+  const times = cut.flatMap(({ progress }) => progress.watermarks.arrival ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+/** The newest exact manifest of the generation that goes nowhere beyond a place. */
+async function findStart(
+  ports: JobPorts,
+  generation: number,
+  { isWithin, text }: PastPlace,
+): Promise<Manifest> {
   const { complete } = await readRegistry(ports);
   const candidates = complete.filter((one) => one.generation === generation && one.isExact);
   for (const { object } of candidates.toReversed()) {
     const manifest = await readManifest(ports, object);
-    const isBefore = manifest.channels.every(
-      ({ progress }) => (progress.watermarks.arrival ?? -Infinity) <= timeMs,
-    );
-    if (isBefore) return manifest;
+    if (manifest.channels.every(({ channel, progress }) => isWithin(channel, progress)))
+      return manifest;
   }
   throw new HoldfastError(
     'invalid',
-    `job ${ports.job} has no exact manifest of generation ${generation} from before ${new Date(timeMs).toISOString()}; the oldest one is the earliest moment that it can be restored to: holdfast checkpoint list`,
+    `job ${ports.job} has no exact manifest of generation ${generation} from before ${text}; the oldest one is the earliest that it can be restored to: holdfast checkpoint list`,
   );
 }
 
@@ -110,12 +200,12 @@ function baseOf(manifest: Manifest): Base {
   };
 }
 
-/** A channel behind its last exact unit of a moment; undefined where it had none yet. */
+/** A channel behind its last exact unit within a place; undefined where it had none yet. */
 async function cutChannel(
   ports: JobPorts,
   { channel, progress, segments }: ChannelCut,
   start: Manifest,
-  timeMs: number,
+  { isWithin }: PastPlace,
 ): Promise<ChannelCut | undefined> {
   const id = channelId(channel);
   const before = start.channels.find((one) => channelId(one.channel) === id);
@@ -123,13 +213,13 @@ async function cutChannel(
   const headerOf = (reference: SegmentReference): Promise<SegmentHeader> =>
     readSegmentHeader(ports.objects, segmentName(ports.job, start.generation, id, reference));
   const later = segments.filter(({ number }) => number > known);
-  // Arrival times only go up along a channel: the last unit by then is found by halves.
+  // Positions and arrival times only go up along a channel: the last unit is found by halves.
   let low = 0;
   let high = later.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const { watermarks } = await headerOf(later[middle]!);
-    if ((watermarks.arrival ?? -Infinity) <= timeMs) low = middle + 1;
+    const { to: position, watermarks } = await headerOf(later[middle]!);
+    if (isWithin(channel, { position, watermarks })) low = middle + 1;
     else high = middle;
   }
   for (let at = low - 1; at >= 0; at -= 1) {
