@@ -11,10 +11,9 @@ import { unpinCloned } from '../../runtime/restore/copy-manifest.ts';
 import { findBehind, readTargets, type ReplayTarget } from '../../runtime/restore/flip.ts';
 import { fenceChannels, readJob, releaseHold } from '../../runtime/restore/hold.ts';
 import { findStretches, republishStretch } from '../../runtime/restore/republish.ts';
-import { readBeginning } from '../../runtime/restore/restore-job.ts';
 import { unpinManifest } from '../../runtime/restore/restore-steps.ts';
 import type { RestorePorts } from '../../runtime/restore/restore-order.ts';
-import { rewriteView, sweepSink } from '../../runtime/restore/sweep.ts';
+import { readBeginning, rewriteView, sweepSink } from '../../runtime/restore/sweep.ts';
 import { requireReservation, sumLoads } from './restore-steps-load.ts';
 import {
   copies,

@@ -9,11 +9,11 @@ import { verifyFiles } from '../../runtime/checkpoint/savepoint-steps.ts';
 import { readManifest } from '../../runtime/checkpoint/take-manifest.ts';
 import { bringBackManifest, refuseLost } from '../../runtime/restore/backup-copies.ts';
 import { reserveForDrill } from '../../runtime/restore/drill-job.ts';
+import { findMade, type Made } from '../../runtime/restore/find-made.ts';
 import { flipJob } from '../../runtime/restore/flip.ts';
 import { giveUpHold } from '../../runtime/restore/give-up-hold.ts';
 import { fenceChannels, takeHold } from '../../runtime/restore/hold.ts';
 import { readReservation } from '../../runtime/restore/reservation.ts';
-import { findMade } from '../../runtime/restore/restore-job.ts';
 import {
   abandonWork,
   beginBase,
@@ -289,7 +289,7 @@ function explainClosed(restore: string, hold: Hold | undefined): string {
 }
 
 /** How far an earlier execution of a restore came. */
-function stageOf(begun: Awaited<ReturnType<typeof findMade>>): 'begin' | 'flipped' | 'released' {
+function stageOf(begun: Made | undefined): 'begin' | 'flipped' | 'released' {
   if (begun === undefined) return 'begin';
   return begun.holdId === undefined ? 'released' : 'flipped';
 }

@@ -14,7 +14,7 @@ import {
   readManifest,
   registerPending,
 } from '../checkpoint/take-manifest.ts';
-import { noDeadline, type Deadline } from '../deadline.ts';
+import type { Deadline } from '../deadline.ts';
 import { compactionPrefix } from '../object-names.ts';
 import type { CloneOrder } from './check-clone.ts';
 import { readBesides, requireCloned } from './cloned-objects.ts';
@@ -98,13 +98,6 @@ export async function finishCopy(
   }
   await unpinCloned(ports, order);
   return copy;
-}
-
-/** The whole of it in one process. */
-export async function copyManifest(ports: RestorePorts, order: CloneOrder): Promise<string> {
-  const number = await beginCopy(ports, order);
-  while (number !== undefined && !(await runCopy(ports, number, noDeadline)).isDone);
-  return finishCopy(ports, order, number);
 }
 
 /** Takes the pin away that the clone has in the registry of the cloned job. */

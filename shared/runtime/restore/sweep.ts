@@ -6,13 +6,16 @@ import { keyGroupOf } from '../../core/key-group.ts';
 import type { Base, Manifest } from '../../core/manifest.ts';
 import { isPast, type Position } from '../../core/position.ts';
 import { isExact } from '../../core/progress.ts';
+import type { Reservation } from '../../core/reservation.ts';
 import type { RunEntry } from '../../core/run-file.ts';
 import { createRowRule, type RowRule } from '../../core/row-validity.ts';
 import type { PlacedRow, SinkRow, SinkSource, SweptSink } from '../../ports/sink.ts';
 import { hasTimeFor, type Deadline } from '../deadline.ts';
 import type { JobPorts } from '../job-ports.ts';
+import { readManifest } from '../checkpoint/take-manifest.ts';
 import { readGroups } from './compare.ts';
 import { readWay } from './reservation.ts';
+import { readBaseObject } from './restore-steps.ts';
 
 /*
  * R10: rows of the abandoned timeline are removed, and a view row that they had replaced is written again from what the
@@ -71,6 +74,17 @@ export interface Beginning {
   readonly generation: number;
   readonly manifest: Manifest;
   readonly base: Base;
+}
+
+export async function readBeginning(
+  ports: Pick<JobPorts, 'objects' | 'job'>,
+  { generation, manifest, base }: Reservation,
+): Promise<Beginning> {
+  return {
+    generation,
+    manifest: await readManifest(ports, manifest),
+    base: await readBaseObject(ports, base),
+  };
 }
 
 /**

@@ -2,7 +2,7 @@ import { createEnvironment } from '../data-path/deployment.ts';
 import { createGate, type ChooseStep, type StepOwner } from '../engine/gate.ts';
 import type { Entry } from '../engine/ledger.ts';
 import type { OperatorCalls } from '../../../shared/ports/operator-calls.ts';
-import { restoreJob } from '../../../shared/runtime/restore/restore-job.ts';
+import { restoreJob } from '../../unit/runtime/restore/restore-job.ts';
 import { auditRestored, auditUnswept } from './audit-restore.ts';
 import { calmDown, openGate, sweepAll, takeCheckpoint } from './calm-world.ts';
 import { gateManagerPorts } from './gated-managers.ts';

@@ -2,7 +2,7 @@ import { firstShard, type JobOptions } from '../job-fixture.ts';
 import { createRestorableJob, type RestorableJob } from './restorable-job.ts';
 import { put, straight } from './two-halves.ts';
 import type { CloneOrder } from '../../../../shared/runtime/restore/check-clone.ts';
-import { restoreJob } from '../../../../shared/runtime/restore/restore-job.ts';
+import { restoreJob } from './restore-job.ts';
 import type { RestorePorts } from '../../../../shared/runtime/restore/restore-order.ts';
 
 /** What is asked for where nothing else is said. */

@@ -10,7 +10,7 @@ import { retireCheckpoints } from '../../../../shared/runtime/checkpoint/take-ch
 import { noDeadline } from '../../../../shared/runtime/deadline.ts';
 import { copyTag } from '../../../../shared/runtime/restore/copy-manifest.ts';
 import { jobPrefix } from '../../../../shared/runtime/object-names.ts';
-import { restoreJob } from '../../../../shared/runtime/restore/restore-job.ts';
+import { restoreJob } from './restore-job.ts';
 import { firstShard, jobName } from '../job-fixture.ts';
 import { tally } from '../tally.ts';
 import { cloneOrder, deployClone, halfway, tellRowsAfter } from './clone-world.ts';

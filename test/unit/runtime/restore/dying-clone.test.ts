@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { abandonWork } from '../../../../shared/runtime/restore/restore-steps.ts';
 import { abortHold } from '../../../../shared/runtime/restore/hold.ts';
 import { unpinCloned } from '../../../../shared/runtime/restore/copy-manifest.ts';
-import { restoreJob } from '../../../../shared/runtime/restore/restore-job.ts';
+import { restoreJob } from './restore-job.ts';
 import { firstShard, jobName } from '../job-fixture.ts';
 import { cloneOrder, halfway, tellRowsAfter } from './clone-world.ts';
 import { Death, makeMortal } from './mortal-ports.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { restoreJob } from '../../../../shared/runtime/restore/restore-job.ts';
+import { restoreJob } from './restore-job.ts';
 import { firstShard, jobName } from '../job-fixture.ts';
 import { Death, makeMortal } from './mortal-ports.ts';
 import { half, put, straight, visible } from './two-halves.ts';

@@ -9,7 +9,7 @@ import { collectGarbage } from '../../../../shared/runtime/checkpoint/collect-ga
 import { beginSavepoint } from '../../../../shared/runtime/checkpoint/savepoint-steps.ts';
 import { noDeadline } from '../../../../shared/runtime/deadline.ts';
 import { completionName } from '../../../../shared/runtime/object-names.ts';
-import { restoreJob } from '../../../../shared/runtime/restore/restore-job.ts';
+import { restoreJob } from './restore-job.ts';
 import { firstShard, jobName } from '../job-fixture.ts';
 import { createRestorableJob, type RestorableJob } from './restorable-job.ts';
 import { put, straight, visible } from './two-halves.ts';

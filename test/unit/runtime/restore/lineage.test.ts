@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { channelId } from '../../../../shared/core/channel.ts';
 import { readReservation } from '../../../../shared/runtime/restore/reservation.ts';
-import { restoreJob } from '../../../../shared/runtime/restore/restore-job.ts';
+import { restoreJob } from './restore-job.ts';
 import { readRowRule } from '../../../../shared/runtime/restore/sweep.ts';
 import type { RestorePorts } from '../../../../shared/runtime/restore/restore-order.ts';
 import { jobName } from '../job-fixture.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StreamMapping } from '../../../../shared/ports/stream-mappings.ts';
 import { checkRestore } from '../../../../shared/runtime/restore/check-restore.ts';
-import { restoreJob } from '../../../../shared/runtime/restore/restore-job.ts';
+import { restoreJob } from './restore-job.ts';
 import { jobName } from '../job-fixture.ts';
 import { soundMapping } from './sound-mapping.ts';
 import { half, visible } from './two-halves.ts';

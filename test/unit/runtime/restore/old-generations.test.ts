@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RestorePorts } from '../../../../shared/runtime/restore/restore-order.ts';
 import { readRegistry } from '../../../../shared/runtime/checkpoint/change-registry.ts';
 import { deleteOldGenerations } from '../../../../shared/runtime/restore/delete-old-generations.ts';
-import { restoreJob } from '../../../../shared/runtime/restore/restore-job.ts';
+import { restoreJob } from './restore-job.ts';
 import { firstShard, jobName, keyGroups, type Job } from '../job-fixture.ts';
 import { Death, makeMortal } from './mortal-ports.ts';
 import { minute } from './restorable-job.ts';

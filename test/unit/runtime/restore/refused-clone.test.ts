@@ -5,7 +5,7 @@ import { registerPending } from '../../../../shared/runtime/checkpoint/take-mani
 import { endStaleHold } from '../../../../shared/runtime/restore/end-stale-hold.ts';
 import { abortHold, resumeJob, takeHold } from '../../../../shared/runtime/restore/hold.ts';
 import { readBesides } from '../../../../shared/runtime/restore/cloned-objects.ts';
-import { restoreJob } from '../../../../shared/runtime/restore/restore-job.ts';
+import { restoreJob } from './restore-job.ts';
 import type { RestorePorts } from '../../../../shared/runtime/restore/restore-order.ts';
 import { firstShard, jobName } from '../job-fixture.ts';
 import { createCoordinatedJob } from '../checkpoint/coordinated-job.ts';

@@ -12,7 +12,7 @@ import {
   writeManifest,
 } from '../../../../shared/runtime/checkpoint/take-manifest.ts';
 import { describeOperator } from '../../../../shared/runtime/describe-operator.ts';
-import { restoreJob } from '../../../../shared/runtime/restore/restore-job.ts';
+import { restoreJob } from './restore-job.ts';
 import type {
   RestoreOrder,
   RestorePorts,

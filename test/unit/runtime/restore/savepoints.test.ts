@@ -6,6 +6,7 @@ import { resumeJob } from '../../../../shared/runtime/restore/hold.ts';
 import { firstShard, jobName } from '../job-fixture.ts';
 import { createRestorableJob } from './restorable-job.ts';
 import { Death, makeMortal } from './mortal-ports.ts';
+import { restoreJob } from './restore-job.ts';
 import { put, straight, visible } from './two-halves.ts';
 
 const begun = async () => {
@@ -117,7 +118,6 @@ describe('a savepoint that stops its job', () => {
       ...ports,
       state: { ...ports.state, write: () => Promise.reject(new Error('no')) },
     };
-    const { restoreJob } = await import('../../../../shared/runtime/restore/restore-job.ts');
     const wanted = {
       ...{ restore: 'failing', manifest: object, allowNonRestoredState: false },
       ...{ acceptsGaps: false, areTablesLost: false },

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { PlacedRow, SinkTable, SweptSink } from '../../../../shared/ports/sink.ts';
 import { readReservation } from '../../../../shared/runtime/restore/reservation.ts';
-import { readBeginning } from '../../../../shared/runtime/restore/restore-job.ts';
-import { sweepSink, type SweepPlace } from '../../../../shared/runtime/restore/sweep.ts';
+import {
+  readBeginning,
+  sweepSink,
+  type SweepPlace,
+} from '../../../../shared/runtime/restore/sweep.ts';
 import { half, visible } from './two-halves.ts';
 
 /** A restored job, and a zombie that writes rows of the time that was abandoned. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isPast } from '../../../../shared/core/position.ts';
 import { abortHold } from '../../../../shared/runtime/restore/hold.ts';
-import { restoreJob } from '../../../../shared/runtime/restore/restore-job.ts';
+import { restoreJob } from './restore-job.ts';
 import { readRowRule } from '../../../../shared/runtime/restore/sweep.ts';
 import { firstShard, jobName } from '../job-fixture.ts';
 import { createRestorableJob } from './restorable-job.ts';

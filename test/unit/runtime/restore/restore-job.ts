@@ -1,23 +1,28 @@
-import { HoldfastError } from '../../core/errors.ts';
-import type { Reservation } from '../../core/reservation.ts';
-import { runCompaction } from '../checkpoint/run-compaction.ts';
-import { verifyFiles } from '../checkpoint/savepoint-steps.ts';
-import { readManifest } from '../checkpoint/take-manifest.ts';
+import { HoldfastError } from '../../../../shared/core/errors.ts';
+import type { Reservation } from '../../../../shared/core/reservation.ts';
+import { runCompaction } from '../../../../shared/runtime/checkpoint/run-compaction.ts';
+import { verifyFiles } from '../../../../shared/runtime/checkpoint/savepoint-steps.ts';
+import { readManifest } from '../../../../shared/runtime/checkpoint/take-manifest.ts';
 import {
   bringBackManifest,
   checkCopies,
   fallbackOf,
   readingBackup,
   refuseLost,
-} from './backup-copies.ts';
-import { compareState } from './compare.ts';
-import type { Job } from '../../ports/control-store.ts';
-import { noDeadline } from '../deadline.ts';
-import { findBehind, flipJob, readTargets } from './flip.ts';
-import { abortHold, fenceChannels, releaseHold, takeHold } from './hold.ts';
-import { loadChannels, loadFile } from './load.ts';
-import { findStretches, republishStretch } from './republish.ts';
-import { readReservation } from './reservation.ts';
+} from '../../../../shared/runtime/restore/backup-copies.ts';
+import { compareState } from '../../../../shared/runtime/restore/compare.ts';
+import type { Job } from '../../../../shared/ports/control-store.ts';
+import { noDeadline } from '../../../../shared/runtime/deadline.ts';
+import { findBehind, flipJob, readTargets } from '../../../../shared/runtime/restore/flip.ts';
+import {
+  abortHold,
+  fenceChannels,
+  releaseHold,
+  takeHold,
+} from '../../../../shared/runtime/restore/hold.ts';
+import { loadChannels, loadFile } from '../../../../shared/runtime/restore/load.ts';
+import { findMade, type Made } from '../../../../shared/runtime/restore/find-made.ts';
+import { findStretches, republishStretch } from '../../../../shared/runtime/restore/republish.ts';
 import {
   abandonWork,
   beginBase,
@@ -28,12 +33,24 @@ import {
   unpinManifest,
   writeBase,
   writeUndo,
-} from './restore-steps.ts';
-import type { RestoreOrder, RestorePorts } from './restore-order.ts';
-import { checkClone, isCloneOrder, type CloneOrder } from './check-clone.ts';
-import { checkRestore, refuseRestore } from './check-restore.ts';
-import { copyManifest, unpinCloned } from './copy-manifest.ts';
-import { rewriteView, sweepSink, type Beginning } from './sweep.ts';
+} from '../../../../shared/runtime/restore/restore-steps.ts';
+import type {
+  RestoreOrder,
+  RestorePorts,
+} from '../../../../shared/runtime/restore/restore-order.ts';
+import {
+  checkClone,
+  isCloneOrder,
+  type CloneOrder,
+} from '../../../../shared/runtime/restore/check-clone.ts';
+import { checkRestore, refuseRestore } from '../../../../shared/runtime/restore/check-restore.ts';
+import {
+  beginCopy,
+  finishCopy,
+  runCopy,
+  unpinCloned,
+} from '../../../../shared/runtime/restore/copy-manifest.ts';
+import { readBeginning, rewriteView, sweepSink } from '../../../../shared/runtime/restore/sweep.ts';
 
 /*
  * A whole restore in one process: the steps that the workflow runs as tasks of their own, in the same order. What the workflow
@@ -62,52 +79,22 @@ export async function restoreJob(given: RestorePorts, order: RestoreOrder): Prom
   const ports = order.fromBackup === true ? readingBackup(given) : given;
   // Read first: whatever changes from here on, a twin of this restore that comes to its end too, refuses us the hold (R1).
   const job = await ports.control.readJob(ports.job);
-  const made = (await findMade(ports, order)) ?? (await make(ports, order, job));
+  const made: Made & Partial<MadeNow> =
+    (await findMade(ports, order)) ?? (await make(ports, order, job));
   const replayed = await replay(ports, order, made);
   const swept = await sweepAll(ports, made.reservation);
   await unpinManifest(ports, order.restore);
   if (isCloneOrder(order)) await unpinCloned(ports, order);
-  const { generation } = made.reservation;
-  const { undo, fellBack } = made;
-  return { ...made.loaded, ...swept, replayed, generation, undo, fellBack };
+  const { reservation, undo, loaded = nothingLoaded, fellBack = [] } = made;
+  return { ...loaded, ...swept, replayed, generation: reservation.generation, undo, fellBack };
 }
 
 const nothingLoaded = { keys: 0, tombstones: 0, bytes: 0 };
 
-/** What an earlier call of this restore has brought to its flip. */
-export async function findMade(
-  ports: RestorePorts,
-  order: RestoreOrder,
-): Promise<Made | undefined> {
-  const job = await ports.control.readJob(ports.job);
-  if (job === undefined) return undefined;
-  const { generation, hold } = job;
-  const reservation = await readReservation(ports, generation);
-  if (reservation?.restore !== order.restore) {
-    await refuseIfOver(ports, order, job);
-    return undefined;
-  }
-  for (let one = hold; one !== undefined; one = one.before) {
-    if (one.owner !== order.restore || one === hold) continue;
-    throw new HoldfastError(
-      'conflict',
-      `restore ${order.restore} is taken over by ${hold!.kind} ${hold!.owner}, which has to come to its end, or be given up, first`,
-    );
-  }
-  const holdId = hold?.owner === order.restore && hold.isFlipped ? hold.id : undefined;
-  return { reservation, holdId, undo: hold?.undo, loaded: nothingLoaded, fellBack: [] };
-}
-
-/** A restore that the job has gone on from to another generation is not made again by a call of it that is late. */
-async function refuseIfOver(ports: RestorePorts, order: RestoreOrder, job: Job): Promise<void> {
-  for (const { generation } of job.timeline) {
-    const made = await readReservation(ports, generation);
-    if (made?.restore !== order.restore) continue;
-    throw new HoldfastError(
-      'conflict',
-      `restore ${order.restore} has made generation ${generation}, and job ${job.name} has gone over to generation ${job.generation} since; begin another restore to go back there`,
-    );
-  }
+/** What this call has brought to the flip itself. */
+interface MadeNow extends Made {
+  readonly loaded: typeof nothingLoaded;
+  readonly fellBack: readonly string[];
 }
 
 /** Everything up to the flip; what fails before it leaves the job as it was. */
@@ -115,7 +102,7 @@ async function make(
   ports: RestorePorts,
   wanted: RestoreOrder,
   job: Job | undefined,
-): Promise<Made> {
+): Promise<MadeNow> {
   const order = isCloneOrder(wanted) ? await copyFirst(ports, wanted) : wanted;
   const fellBack = await checkAllCopies(ports, order);
   refuseRestore(await checkRestore(ports, order), order);
@@ -138,7 +125,9 @@ async function make(
 async function copyFirst(ports: RestorePorts, order: CloneOrder): Promise<RestoreOrder> {
   refuseRestore(await checkClone(ports, order), order);
   try {
-    return { ...order, manifest: await copyManifest(ports, order) };
+    const number = await beginCopy(ports, order);
+    while (number !== undefined && !(await runCopy(ports, number, noDeadline)).isDone);
+    return { ...order, manifest: await finishCopy(ports, order, number) };
   } catch (thrown) {
     await unpinCloned(ports, order);
     await abandonWork(ports, order.restore);
@@ -171,16 +160,6 @@ async function makeBase(ports: RestorePorts, order: RestoreOrder): Promise<strin
   }
 }
 
-/** A generation that the job has flipped to. */
-interface Made {
-  readonly reservation: Reservation;
-  /** Undefined where it is released already. */
-  readonly holdId: string | undefined;
-  readonly undo: string | undefined;
-  readonly loaded: { readonly keys: number; readonly tombstones: number; readonly bytes: number };
-  readonly fellBack: readonly string[];
-}
-
 /** From the hold to the flip. */
 async function makeGeneration(
   ports: RestorePorts,
@@ -190,7 +169,7 @@ async function makeGeneration(
     holdId,
     jobVersion,
   }: { readonly base: string; readonly holdId: string; readonly jobVersion: number },
-): Promise<Omit<Made, 'fellBack'>> {
+): Promise<Omit<MadeNow, 'fellBack'>> {
   const wanted = { id: holdId, kind: 'restore', owner: order.restore, takesOver: true } as const;
   await takeHold(ports, { ...wanted, jobVersion });
   await fenceChannels(ports, holdId);
@@ -266,18 +245,6 @@ async function bringBack(ports: RestorePorts, reservation: Reservation): Promise
   if (left !== 'all') return;
   const beginning = await readBeginning(ports, reservation);
   for (const swept of ports.sinks) await rewriteView(ports, swept, beginning, noDeadline);
-}
-
-/** What a generation began with. */
-export async function readBeginning(
-  ports: RestorePorts,
-  { generation, manifest, base }: Reservation,
-): Promise<Beginning> {
-  return {
-    generation,
-    manifest: await readManifest(ports, manifest),
-    base: await readBaseObject(ports, base),
-  };
 }
 
 async function sweepAll(
