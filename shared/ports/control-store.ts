@@ -98,7 +98,7 @@ export interface ControlStore {
    */
   bear(birth: Birth): Promise<BirthOutcome>;
 
-  /** Replaces progress while its version is `next.version - 1`, its generation the same and its position `from` (law 5). */
+  /** Replaces progress while its version is `next.version - 1`, its generation the same and its position `from` (P7). */
   commitProgress(
     job: string,
     channel: Channel,

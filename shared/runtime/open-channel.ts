@@ -10,7 +10,7 @@ import { beginSession, refuseOtherTime, type ChannelSession } from './channel-se
 import type { Deadline } from './deadline.ts';
 import type { OperatorRuntime } from './operator-runtime.ts';
 
-/** `waiting`: the channel's records have to wait for those of a parent (law 7). */
+/** `waiting`: the channel's records have to wait for those of a parent (P9). */
 export type OpenedChannel =
   | { readonly kind: 'open'; readonly session: ChannelSession }
   | { readonly kind: 'waiting'; readonly reason: string };

@@ -88,7 +88,7 @@ export function startFromWarm(run: KeyRun, warm: WarmItem): void {
 }
 
 /**
- * Applies one record to its key unless the key is already past it (law 4). What the operator throws comes out, and
+ * Applies one record to its key unless the key is already past it (P5). What the operator throws comes out, and
  * leaves the run unusable.
  */
 export function applyRecord(

@@ -5,7 +5,7 @@ import { chance, pick } from '../engine/gate.ts';
 import type { Entry, Part } from '../engine/ledger.ts';
 import { openShards, reshardRandomly } from '../engine/reshard.ts';
 import type { SimulationRun } from '../simulation-run.ts';
-import { countReshardings } from './count-reshardings.ts';
+import { countReshardings } from '../engine/count-reshardings.ts';
 import { deliverRandomly, drawFocus, moodsMax, type DeliveryPlan } from './random-delivery.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -68,7 +68,7 @@ function drawPlan(random: RandomSource): Plan {
     chance(random, probability) ? value : 0;
   const entries = 3 + pick(random, 10);
   const firstAccount = pick(random, 8);
-  // The operator's results depend on the environment, against law 6: outputs must agree with the state all the same (P2).
+  // The operator's results depend on the environment, which they must not: outputs must agree with the state all the same (P2).
   const isImpure = chance(random, 0.3);
   const aggregateProbability = sometimes(0.3, 0.3);
   const isCrowded = chance(random, 0.25);

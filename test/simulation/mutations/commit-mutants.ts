@@ -121,7 +121,7 @@ export const commitMutants: readonly Mutant[] = [
 `,
   },
   {
-    rule: 'law 4',
+    rule: 'P5',
     what: 'a record is applied though the key is past it',
     file: 'shared/runtime/run-key.ts',
     find: 'if (!isPast(record.position, run.position)) {',

@@ -1,12 +1,15 @@
 import { seededRandom } from '../../../shared/core/random.ts';
 import type { OperatorCalls } from '../../../shared/ports/operator-calls.ts';
+import type { System } from '../../../shared/ports/system.ts';
+import { noDeadline } from '../../../shared/runtime/deadline.ts';
 import { describeOperator } from '../../../shared/runtime/describe-operator.ts';
+import { createGate, type StepOwner } from '../engine/gate.ts';
 import type { DrawFault } from '../engine/gated-ports.ts';
 import { noAnswer, type Process, type Processes } from '../engine/processes.ts';
+import type { WorkflowStage } from '../system/actors/workflows.ts';
 import { gateManagerPorts } from '../system/gated-managers.ts';
-import { createStage, type Stage } from '../system/stage.ts';
+import { gateSystem } from '../system/stage.ts';
 import { operatorOf, visit, type Code, type SystemWorld } from '../system/system-world.ts';
-import { quietPlan } from './quiet-plan.ts';
 
 /** What all actors of a play share. */
 export interface Troupe {
@@ -67,20 +70,16 @@ export function createCast(name: string): Cast {
   };
 }
 
-/** A stage of one actor alone, so that its gate holds nobody else. */
-export function createActorStage({ world, code }: Troupe, cast: Cast, draw: DrawFault): Stage {
-  const stage = createStage(world, quietPlan, seededRandom('quiet'));
-  const { gate, systemOf } = stage;
-  const processes: Processes = {
-    ...stage.processes,
-    begin: (kind, onLost) => cast.beginNext(kind, onLost),
-    end: cast.end,
-    kill(process) {
-      process.owner.isDead = true;
-      cast.end(process);
-      process.onLost();
-    },
-  };
+/** What the processes of one actor share. */
+export interface ActorStage extends WorkflowStage {
+  readonly draw: DrawFault;
+  readonly processes: Pick<Processes, 'begin' | 'end' | 'kill'>;
+}
+
+/** A stage of one actor alone, so that its gate holds nobody else; nothing goes wrong on it by chance. */
+export function createActorStage({ world, code }: Troupe, cast: Cast, draw: DrawFault): ActorStage {
+  const gate = createGate();
+  const systemOf = (owner: StepOwner): System => gateSystem(world.system, gate, owner, 0);
   const visits =
     (caller: Process): OperatorCalls['visit'] =>
     (_, order) =>
@@ -94,13 +93,22 @@ export function createActorStage({ world, code }: Troupe, cast: Cast, draw: Draw
           .finally(() => cast.end(called));
       });
   return {
-    ...stage,
-    ...{ processes, draw, code },
+    ...{ world, gate, draw, random: seededRandom('quiet') },
+    processes: {
+      begin: (kind, onLost) => cast.beginNext(kind, onLost),
+      end: cast.end,
+      kill(process) {
+        process.owner.isDead = true;
+        cast.end(process);
+        process.onLost();
+      },
+    },
     portsOf: (process) =>
       gateManagerPorts(world, gate, {
         ...{ owner: process.owner, draw, visit: visits(process) },
         describe: () => describeOperator(operatorOf(world, code())),
         system: systemOf(process.owner),
       }),
+    drawDeadline: () => noDeadline,
   };
 }

@@ -1,8 +1,8 @@
 import type { ChooseStep, StepChoice } from '../engine/gate.ts';
 import type { DrawFault, WriteFault } from '../engine/gated-ports.ts';
 import type { Process } from '../engine/processes.ts';
-import { describe, type Stage } from '../system/stage.ts';
-import { createActorStage, createCast, type Troupe } from './actor-stage.ts';
+import { describe, isPassing } from '../system/stage.ts';
+import { createActorStage, createCast, type ActorStage, type Troupe } from './actor-stage.ts';
 
 /**
  * Where somebody is: `before state.write k0`, or `after` it, where it has taken effect and its reply has not come; or `in` a step of
@@ -38,7 +38,7 @@ export interface Sleeper {
 /** An actor as the play has it. */
 export interface Casting {
   readonly actor: Actor;
-  readonly stage: Stage;
+  readonly stage: ActorStage;
   /** What it throws and may not is a finding. */
   perform(work: (process: Process) => Promise<string>): void;
   /** Runs what makes processes of its own. */
@@ -146,7 +146,7 @@ export function createActor(name: string, troupe: Troupe): Casting {
       (end) => void (outcome = end),
       (thrown: unknown) => {
         outcome = describe(thrown);
-        stage.judge(name, thrown);
+        if (!isPassing(thrown)) troupe.world.findings.push(`${name} threw ${outcome}`);
       },
     );
 

@@ -10,7 +10,7 @@ import { auditRestored, auditUnswept } from './audit-restore.ts';
 import { calmDown, sweepAll, takeCheckpoint } from './calm-world.ts';
 import { drawJump, drawSystemPlan, type Act, type SystemPlan } from './draw-plan.ts';
 import type { SimulationRun } from '../simulation-run.ts';
-import { countReshardings } from '../data-path/count-reshardings.ts';
+import { countReshardings } from '../engine/count-reshardings.ts';
 import { createFindingMarks } from '../finding-marks.ts';
 import { createStage } from './stage.ts';
 import { createSystemWorld, type SystemWorld } from './system-world.ts';

@@ -47,23 +47,14 @@ export function createStage(world: SystemWorld, plan: SystemPlan, random: Random
   let code: Code = { flavour: '', version: 1 };
   const draw = createDraw(plan, random);
   const systemOf = (owner: StepOwner): System => {
-    const { system } = world;
     // Clocks of machines differ, a little as a rule.
     const skewMs = chance(random, plan.skewProbability) ? pick(random, 600_000) - 300_000 : 0;
-    return {
-      now: () => system.now() + skewMs,
-      randomId: () => system.randomId(),
-      randomVersion: () => system.randomVersion(),
-      sleep: (ms) => {
-        const untilMs = system.now() + ms;
-        return gate.step(owner, 'clock.sleep', async () => {
-          system.advance(Math.max(0, untilMs - system.now()));
-        });
-      },
-    };
+    return gateSystem(world.system, gate, owner, skewMs);
   };
   const judge = (who: string, thrown: unknown): void => {
-    if (!isExplained(thrown, plan)) world.findings.push(`${who} threw ${describe(thrown)}`);
+    if (isPassing(thrown)) return;
+    if (plan.corruptShare > 0 && isHoldfastError(thrown, 'corrupt')) return;
+    world.findings.push(`${who} threw ${describe(thrown)}`);
   };
   const visits = (caller: Process): OperatorCalls['visit'] => {
     let futile = 0;
@@ -134,14 +125,33 @@ function createDraw(plan: SystemPlan, random: RandomSource): DrawFault {
   return Object.assign(draw, { ofRead });
 }
 
+/** The world's clock behind the gate, for one who sees it shifted: whoever sleeps lets time pass for all. */
+export function gateSystem(
+  system: SystemWorld['system'],
+  gate: Gate,
+  owner: StepOwner,
+  skewMs: number,
+): System {
+  return {
+    now: () => system.now() + skewMs,
+    randomId: () => system.randomId(),
+    randomVersion: () => system.randomVersion(),
+    sleep: (ms) => {
+      const untilMs = system.now() + ms;
+      return gate.step(owner, 'clock.sleep', async () => {
+        system.advance(Math.max(0, untilMs - system.now()));
+      });
+    },
+  };
+}
+
 /** What may be thrown without being a mistake: it says so, and whoever comes next goes on. */
-function isExplained(thrown: unknown, plan: SystemPlan): boolean {
-  const isPassing =
+export function isPassing(thrown: unknown): boolean {
+  return (
     isHoldfastError(thrown, 'unavailable') ||
     isHoldfastError(thrown, 'conflict') ||
-    isHoldfastError(thrown, 'fenced');
-  if (isPassing) return true;
-  return plan.corruptShare > 0 && isHoldfastError(thrown, 'corrupt');
+    isHoldfastError(thrown, 'fenced')
+  );
 }
 
 export function describe(thrown: unknown): string {

@@ -4,7 +4,7 @@ import { createOperatorDriver } from '../../../shared/operator/testing/operator-
 import type { Window } from '../../../shared/operator/windows/window-assigner.ts';
 import { summingOperator } from '../../unit/operator/windows/summing-operator.ts';
 import { chance, pick } from '../engine/gate.ts';
-import { countReshardings } from '../data-path/count-reshardings.ts';
+import { countReshardings } from '../engine/count-reshardings.ts';
 import { deliverRandomly, drawFocus, type DeliveryPlan } from '../data-path/random-delivery.ts';
 import type { SimulationRun } from '../simulation-run.ts';
 import { drawWindowPlan, windowKinds, type WindowPlan } from './window-plan.ts';

@@ -7,8 +7,8 @@ import { runStep } from '../../../../shared/composition/aws/step-handler.ts';
 import { STEP_ERROR_PREFIX } from '../../../../shared/config/workflow-steps.ts';
 import { readWorkflows } from '../../../infra/workflow-definition.ts';
 import { pick } from '../../engine/gate.ts';
-import type { Process } from '../../engine/processes.ts';
-import { describe, type Stage } from '../stage.ts';
+import type { Process, Processes } from '../../engine/processes.ts';
+import { describe, gateSystem, type Stage } from '../stage.ts';
 
 export type WorkflowName = keyof ReturnType<typeof readWorkflows>;
 
@@ -20,14 +20,22 @@ export interface Workflows {
   stop(): Promise<void>;
 }
 
+/** What the workflows need of a stage. */
+export interface WorkflowStage extends Pick<
+  Stage,
+  'world' | 'random' | 'gate' | 'portsOf' | 'drawDeadline'
+> {
+  readonly processes: Pick<Processes, 'begin' | 'end'>;
+}
+
 /** Synthesized once for all runs. */
 let definitions: ReturnType<typeof readWorkflows> | undefined;
 
-export function createWorkflows(stage: Stage): Workflows {
+export function createWorkflows(stage: WorkflowStage): Workflows {
   definitions ??= readWorkflows();
   const { world, random, gate, processes } = stage;
   let executions = 0;
-  const clock = { name: 'clock', isDead: false };
+  const system = gateSystem(world.system, gate, { name: 'clock', isDead: false }, 0);
 
   const invoke = (payload: string): Promise<InvocationResult> =>
     new Promise((resolve) => {
@@ -63,13 +71,8 @@ export function createWorkflows(stage: Stage): Workflows {
     region: 'us-east-1',
     accountId: '000000000000',
     random: seededRandom(pick(random, 2 ** 32)),
-    nowMs: () => world.system.now(),
-    pause: (ms) => {
-      const untilMs = world.system.now() + ms;
-      return gate.step(clock, 'clock.sleep', async () => {
-        world.system.advance(Math.max(0, untilMs - world.system.now()));
-      });
-    },
+    nowMs: () => system.now(),
+    pause: (ms) => system.sleep(ms),
     log: (line) => void gate.trace.push(`  ${line}`),
     hasFunction: () => true,
     invoke: (_, payload) => invoke(payload),
