@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { RestorePlan } from '../../shared/composition/aws/request-steps.ts';
+import { drillPrefix, dropStateFlag } from '../restore/begin-restore.ts';
 import { fromBackupFlag, inspectBackup } from '../restore/inspect-backup.ts';
-import { drillPrefix } from '../restore/restore-command.ts';
 import { findObstacles, formatPlan } from '../restore/restore-plan.ts';
 import { startAlone } from '../workflow/start-alone.ts';
 import {
@@ -28,11 +28,7 @@ export function addDrillCommand(program: Command): void {
       '<from>',
       'latest, the number of a checkpoint, the name of a savepoint, or the name of a manifest object',
     )
-    .option(
-      '--allow-non-restored-state',
-      'leave state behind that the code does not declare',
-      false,
-    )
+    .option(...dropStateFlag, false)
     .option(...fromBackupFlag, false)
     .action(async (from: string, flags: DrillFlags) => {
       process.exitCode = await withWorkflows(flags, (client) => drill(client, from, flags));

@@ -1,23 +1,16 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { JobDescription, RestorePlan } from '../../shared/composition/aws/request-steps.ts';
 import { HoldfastError } from '../../shared/core/errors.ts';
-import { confirm } from '../flush/confirm.ts';
-import { startAlone } from '../workflow/start-alone.ts';
 import {
   addWorkflowFlags,
   nameExecution,
   withWorkflows,
   type WorkflowClient,
-  type WorkflowFlags,
 } from '../workflow/workflow-client.ts';
+import { addBeginFlags, beginRestore, type BeginFlags } from './begin-restore.ts';
 import { fromBackupFlag, inspectBackup } from './inspect-backup.ts';
-import { findObstacles, formatPlan, type RestoreAllowances } from './restore-plan.ts';
 
-/** Drills run in the same workflow, and beside anything. */
-export const drillPrefix = 'drill-';
-
-interface RestoreFlags extends WorkflowFlags, RestoreAllowances {
-  readonly restoreWorkflow: string;
+interface RestoreFlags extends BeginFlags {
   readonly tablesLost: boolean;
   readonly fromBackup: boolean;
   readonly undo: boolean;
@@ -25,13 +18,11 @@ interface RestoreFlags extends WorkflowFlags, RestoreAllowances {
   readonly toTime?: number;
   /** Shard → sequence number. */
   readonly toPosition?: ReadonlyMap<string, string>;
-  readonly yes: boolean;
-  readonly name?: string;
 }
 
 /** `holdfast restore`: exit code 1 where it is refused, not confirmed, or fails. */
 export function addRestoreCommand(program: Command): void {
-  addWorkflowFlags(program.command('restore'), 'restore-workflow')
+  const command = addWorkflowFlags(program.command('restore'), 'restore-workflow')
     .description(
       'bring a job back to a checkpoint or savepoint, and from there on by its records to where it is now',
     )
@@ -50,24 +41,18 @@ export function addRestoreCommand(program: Command): void {
       'to the last unit of a shard that ends at or before a record; may be given for more than one, the others are taken at their newest unit',
       readPosition,
     )
-    .option(
-      '--allow-non-restored-state',
-      'leave state behind that the code does not declare',
-      false,
-    )
-    .option('--accept-gap', 'go on without records that have left the stream unread', false)
     .option('--tables-lost', 'make the job again whose tables are lost, from its bucket', false)
-    .option(...fromBackupFlag, false)
-    .option('--name <restore>', 'go on with a restore of this name that has not finished')
-    .option('--yes', 'do not ask', false)
-    .action(async (from: string | undefined, flags: RestoreFlags, command: Command) => {
+    .option(...fromBackupFlag, false);
+  addBeginFlags(command, 'restore').action(
+    async (from: string | undefined, flags: RestoreFlags) => {
       const { undo, toTime, toPosition } = flags;
       const ways = [from !== undefined, undo, toTime !== undefined, toPosition !== undefined];
       if (ways.filter((isGiven) => isGiven).length !== 1) {
         command.error('error: give either [from], --undo, --to-time or --to-position');
       }
       process.exitCode = await withWorkflows(flags, (client) => restore(client, from, flags));
-    });
+    },
+  );
 }
 
 async function restore(
@@ -82,27 +67,10 @@ async function restore(
   const plan = await client.ask<RestorePlan>('restore.check', {
     ...{ from, restore: flags.name ?? name, areTablesLost, fromBackup },
   });
-  console.error(formatPlan(plan, copies));
-  const obstacles = findObstacles(plan, flags, copies);
-  if (obstacles.length > 0) {
-    console.error(`\nholdfast: the job cannot be restored from it:\n- ${obstacles.join('\n- ')}`);
-    return 1;
-  }
-  const question = `\nThis holds job ${plan.job}, and brings it back in a new generation. Go on?`;
-  if (!flags.yes && !(await confirm(question))) {
-    console.error('holdfast: nothing was changed');
-    return 1;
-  }
-  return startAlone(client, {
-    ...{ workflow: flags.restoreWorkflow, name, json: flags.json },
-    excludes: (running) => !running.startsWith(drillPrefix),
-    input: {
-      manifest: plan.object,
-      restore: flags.name ?? name,
-      allowNonRestoredState: flags.allowNonRestoredState,
-      acceptsGaps: flags.acceptGap,
-      ...{ areTablesLost, fromBackup },
-    },
+  return beginRestore(client, flags, {
+    ...{ plan, copies, name, order: { areTablesLost, fromBackup } },
+    refusal: 'the job cannot be restored from it',
+    announcement: `This holds job ${plan.job}, and brings it back in a new generation.`,
   });
 }
 

@@ -198,7 +198,7 @@ describe('the command line', () => {
     [['restore', 'latest', '--workflow-function', 'f'], 'restore-workflow'],
     [
       ['restore', '--workflow-function', 'f', '--restore-workflow', 'arn'],
-      '[from], --undo or --to-time',
+      '[from], --undo, --to-time or --to-position',
     ],
     [
       [

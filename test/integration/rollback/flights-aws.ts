@@ -11,6 +11,7 @@ import { provisionedStream } from '../../../infra/stream-source.ts';
 import type { EmbeddedAwsOptions } from '../../../localstack/embedded/embedded-aws.ts';
 import { seededRandom } from '../../../shared/core/random.ts';
 import { startCli } from '../demo/run-cli.ts';
+import { listJobOutputs, workflowEnvironment } from '../embedded/job-outputs.ts';
 import { startJobAws, type JobAws } from '../embedded/start-job-aws.ts';
 import { deployCode } from './deploy-code.ts';
 import type { PutFlight } from './flight-history.ts';
@@ -68,20 +69,12 @@ function addJob(stack: Stack): Record<string, string> {
     removalPolicy: RemovalPolicy.DESTROY,
   });
   return {
-    Stream: job.stream.streamName,
-    Bucket: job.bucket.bucketName,
-    State: job.stateTable.tableName,
-    Control: job.controlTable.tableName,
+    ...listJobOutputs(job, flightDelays.id),
     Airports: job.sinkTable('airports').tableName,
     Alerts: job.sinkTable('alerts').tableName,
     Hours: job.sinkTable('hours').tableName,
     Late: job.sinkTable('late').tableName,
-    DeadLetters: job.deadLetterTable.tableName,
-    Operator: job.operatorFunction(flightDelays.id).functionName,
     Coordinator: job.coordinatorFunction.functionName,
-    Steps: job.workflowFunction.functionName,
-    Savepoints: job.savepointWorkflow.stateMachineArn,
-    Restores: job.restoreWorkflow.stateMachineArn,
   };
 }
 
@@ -137,20 +130,13 @@ export async function startFlightsAws(options: FlightsOptions): Promise<FlightsA
     async ask(...args) {
       const { printed, ended } = startCli([...args, '--json'], {
         env: {
-          AWS_REGION: aws.region,
-          AWS_ACCESS_KEY_ID: 'local',
-          AWS_SECRET_ACCESS_KEY: 'local',
+          ...workflowEnvironment(aws, output),
           AWS_ENDPOINT_URL_DYNAMODB: aws.endpoints.dynamodb,
           AWS_ENDPOINT_URL_S3: aws.endpoints.s3,
-          AWS_ENDPOINT_URL_LAMBDA: aws.endpoints.lambda,
-          AWS_ENDPOINT_URL_SFN: aws.endpoints.stepFunctions,
           HOLDFAST_JOB: flightsJob,
           HOLDFAST_CONTROL_TABLE: output('Control'),
           HOLDFAST_BUCKET: output('Bucket'),
           HOLDFAST_OPERATOR_FUNCTIONS: JSON.stringify({ [flightDelays.id]: output('Operator') }),
-          HOLDFAST_WORKFLOW_FUNCTION: output('Steps'),
-          HOLDFAST_SAVEPOINT_WORKFLOW: output('Savepoints'),
-          HOLDFAST_RESTORE_WORKFLOW: output('Restores'),
         },
       });
       const code = await ended;

@@ -7,6 +7,7 @@ import { StreamJob } from '../../../infra/stream-job.ts';
 import type { StreamJobProps } from '../../../infra/stream-job-props.ts';
 import { existingStream, provisionedStream } from '../../../infra/stream-source.ts';
 import { moody } from '../bad-input/moody-operator.ts';
+import { listJobOutputs } from '../embedded/job-outputs.ts';
 import { startJobAws, type JobAws } from '../embedded/start-job-aws.ts';
 
 const entry = fileURLToPath(new URL('../bad-input/moody-handler.ts', import.meta.url));
@@ -76,17 +77,9 @@ function addTwin(stack: Stack, of: StreamJob): Record<string, string> {
 
 function listOutputs(job: StreamJob): Record<string, string> {
   return {
-    Stream: job.stream.streamName,
-    Bucket: job.bucket.bucketName,
-    State: job.stateTable.tableName,
-    Control: job.controlTable.tableName,
+    ...listJobOutputs(job, moody.id),
     Journal: job.sinkTable('journal').tableName,
     Balance: job.sinkTable('balance').tableName,
-    DeadLetters: job.deadLetterTable.tableName,
-    Operator: job.operatorFunction(moody.id).functionName,
-    Steps: job.workflowFunction.functionName,
-    Savepoints: job.savepointWorkflow.stateMachineArn,
-    Restores: job.restoreWorkflow.stateMachineArn,
   };
 }
 

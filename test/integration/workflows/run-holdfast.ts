@@ -1,4 +1,5 @@
 import { startCli } from '../demo/run-cli.ts';
+import { workflowEnvironment } from '../embedded/job-outputs.ts';
 import type { LedgerAws, Prefix } from './ledger-aws.ts';
 
 export interface HoldfastRun {
@@ -19,16 +20,7 @@ export async function runHoldfastOn(
   ...args: string[]
 ): Promise<HoldfastRun> {
   const { printed, ended } = startCli(args, {
-    env: {
-      AWS_REGION: aws.region,
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
-      AWS_ENDPOINT_URL_LAMBDA: aws.endpoints.lambda,
-      AWS_ENDPOINT_URL_SFN: aws.endpoints.stepFunctions,
-      HOLDFAST_WORKFLOW_FUNCTION: output(`${prefix}Steps`),
-      HOLDFAST_SAVEPOINT_WORKFLOW: output(`${prefix}Savepoints`),
-      HOLDFAST_RESTORE_WORKFLOW: output(`${prefix}Restores`),
-    },
+    env: workflowEnvironment(aws, (name) => output(`${prefix}${name}`)),
   });
   return { code: await ended, ...printed };
 }
