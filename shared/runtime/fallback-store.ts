@@ -1,5 +1,6 @@
 import { isHoldfastError } from '../core/errors.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
+import { hasObject } from './has-object.ts';
 
 /**
  * Throws a HoldfastError where the bytes of an object cannot be what was written under its name, or cannot be read by this code: a
@@ -87,7 +88,7 @@ export function createFallbackStore(
     },
 
     async create(name, bytes) {
-      if ((await backup.readStart(name, 1)) !== undefined) return 'exists';
+      if (await hasObject(backup, name)) return 'exists';
       return primary.create(name, bytes);
     },
 

@@ -28,7 +28,7 @@ import {
 } from './workflow-step.ts';
 
 /*
- * The steps of a savepoint as tasks of their own (design, section 6): register → (stop: hold, exactly) → cut → merge → verify →
+ * The steps of a savepoint as tasks of their own (C3, R14): register → (stop: hold, exactly) → cut → merge → verify →
  * complete → (stop: the hold stays) → copy into the backup. What fails up to there gives up: the hold is let go, and what was
  * pending is dropped. A savepoint is complete without its copy, which the coordinator goes on with.
  */

@@ -4,6 +4,7 @@ import { crc32c } from '../../core/platform.ts';
 import type { ManifestReference } from '../../core/registry.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
 import { hasTimeFor, type Deadline } from '../deadline.ts';
+import { hasObject } from '../has-object.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { completionName, reservationName, savepointPrefix } from '../object-names.ts';
 import { readWay } from '../restore/reservation.ts';
@@ -94,8 +95,4 @@ async function readFile(objects: ObjectStore, file: StateFile): Promise<Uint8Arr
     'corrupt',
     `state file ${file.name} is missing, or not what its manifest promises; it is not copied into the backup, make another savepoint`,
   );
-}
-
-async function hasObject(objects: ObjectStore, name: string): Promise<boolean> {
-  return (await objects.readStart(name, 1)) !== undefined;
 }

@@ -8,6 +8,7 @@ import { describeThrown, isHoldfastError, isPassing } from '../../core/errors.ts
 import type { ManifestReference, PendingWork, Registry } from '../../core/registry.ts';
 import type { CheckpointMetrics } from '../../ports/checkpoint-metrics.ts';
 import { hasTimeFor, noDeadline, type Deadline } from '../deadline.ts';
+import { hasObject } from '../has-object.ts';
 import { completionName } from '../object-names.ts';
 import { endStaleHold } from '../restore/end-stale-hold.ts';
 import { backUp } from './back-up.ts';
@@ -254,8 +255,8 @@ async function secureManifests(
   deadline: Deadline,
 ): Promise<void> {
   for (const reference of references) {
-    const start = await ports.objects.readStart(completionName(ports.job, reference), 1);
-    if (start === undefined) await markComplete(ports, reference);
+    const isMarked = await hasObject(ports.objects, completionName(ports.job, reference));
+    if (!isMarked) await markComplete(ports, reference);
   }
   await copyManifests(ports, references, deadline);
 }
@@ -288,8 +289,7 @@ async function readFacts(
   const standing = new Set<string>();
   for (const work of registry.pending) {
     if (work.kind !== 'checkpoint') continue;
-    const start = await ports.objects.readStart(manifestOf(ports.job, work), 1);
-    if (start !== undefined) standing.add(work.id);
+    if (await hasObject(ports.objects, manifestOf(ports.job, work))) standing.add(work.id);
   }
   const facts = { registry, job: job && factsOf(job), standing, isMergeDue: false };
   return { facts, registry };

@@ -3,6 +3,7 @@ import type { Manifest, SortedRun } from '../../core/manifest.ts';
 import { isExact } from '../../core/progress.ts';
 import type { ManifestReference, PendingWork, Registry } from '../../core/registry.ts';
 import type { JobPorts } from '../job-ports.ts';
+import { hasObject } from '../has-object.ts';
 import { cutName, manifestName, savepointPrefix } from '../object-names.ts';
 import { readJob } from '../restore/hold.ts';
 import { readStateFile } from '../restore/load.ts';
@@ -25,7 +26,7 @@ import {
 } from './take-manifest.ts';
 
 /*
- * A savepoint (design, section 6): an exact cut → files of its own, which no later compaction or collection touches → each of
+ * A savepoint (C3, R14): an exact cut → files of its own, which no later compaction or collection touches → each of
  * them read back → the manifest. The steps stand in this order; each can be run again, by itself or beside a twin.
  */
 
@@ -56,7 +57,7 @@ export async function beginSavepoint(
   if (known !== undefined) return known;
   const refuse = (registry: Registry): void => refuseTaken(ports.job, registry, label);
   refuse(there);
-  if ((await ports.objects.readStart(object, 1)) !== undefined) throw standing(object, label);
+  if (await hasObject(ports.objects, object)) throw standing(object, label);
   await refuseCopied(ports, label);
   return registerPending(
     ports,

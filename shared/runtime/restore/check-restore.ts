@@ -2,9 +2,11 @@ import { originOf, type StreamIncarnation } from '../../core/channel.ts';
 import { HoldfastError, isHoldfastError } from '../../core/errors.ts';
 import type { Manifest } from '../../core/manifest.ts';
 import type { Job } from '../../ports/control-store.ts';
+import type { StreamDescription } from '../../ports/shard-reader.ts';
 import { describeOperators } from '../checkpoint/manifest-facts.ts';
 import { listManifestFiles } from '../checkpoint/manifest-objects.ts';
 import { readManifest } from '../checkpoint/take-manifest.ts';
+import { hasObject } from '../has-object.ts';
 import { inParallel } from '../in-parallel.ts';
 import { checkMappings } from './check-mappings.ts';
 import { compareContracts, type ContractDifference } from './compare-contracts.ts';
@@ -54,16 +56,17 @@ export async function compareManifest(
   { maxParallelism, operators }: Pick<Job, 'maxParallelism' | 'operators'>,
 ): Promise<RestoreCheck> {
   const deployed = { maxParallelism, operators: await describeOperators(ports, operators) };
-  const { incarnation } = await ports.reader.describe();
+  const stream = await ports.reader.describe();
+  const { incarnation } = stream;
   const mapped = await checkMappings(ports.mappings, operators, incarnation.name);
   return {
     manifest,
     differences: [
       ...compareContracts(manifest, deployed),
-      ...(await findOtherStreams(ports, manifest)),
+      ...findOtherStreams(manifest, incarnation),
       ...mapped.differences,
     ],
-    gaps: await findGaps(ports, manifest),
+    gaps: await findGaps(ports, manifest, stream),
     missing: await findMissing(ports, manifest),
     warnings: mapped.warnings,
   };
@@ -93,18 +96,17 @@ const objectsAtOnce = 32;
 
 async function findMissing(ports: RestorePorts, manifest: Manifest): Promise<string[]> {
   const names = listManifestFiles(manifest.job, manifest);
-  const starts = await inParallel(names, objectsAtOnce, (name) => ports.objects.readStart(name, 1));
-  return names.filter((_, at) => starts[at] === undefined);
+  const areThere = await inParallel(names, objectsAtOnce, (name) => hasObject(ports.objects, name));
+  return names.filter((_, at) => areThere[at] !== true);
 }
 
 const hourMs = 3600 * 1000;
 
 /** R9: positions mean nothing in another stream, also where it has the same name. */
-async function findOtherStreams(
-  { reader }: RestorePorts,
+function findOtherStreams(
   { channels }: Manifest,
-): Promise<ContractDifference[]> {
-  const { incarnation } = await reader.describe();
+  incarnation: StreamIncarnation,
+): ContractDifference[] {
   const other = channels.find(({ channel }) => !isSameStream(channel.stream, incarnation));
   if (other === undefined) return [];
   return [
@@ -120,8 +122,11 @@ function isSameStream(a: StreamIncarnation, b: StreamIncarnation): boolean {
   return originOf(a) === originOf(b);
 }
 
-async function findGaps(ports: RestorePorts, manifest: Manifest): Promise<string[]> {
-  const { incarnation, retentionHours } = await ports.reader.describe();
+async function findGaps(
+  ports: RestorePorts,
+  manifest: Manifest,
+  { incarnation, retentionHours }: StreamDescription,
+): Promise<string[]> {
   const shards = new Set((await ports.reader.listShards()).map(({ shardId }) => shardId));
   const gaps: string[] = [];
   for (const { channel, progress } of manifest.channels) {

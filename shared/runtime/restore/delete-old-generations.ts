@@ -116,8 +116,8 @@ async function moveOn(
   ];
   await changeRegistry(ports, (there) => {
     const known = there.cleanup === undefined ? [0] : orderOf(there.cleanup);
-    const at = orderOf(reached).findIndex((value, index) => value !== (known[index] ?? -1));
-    if (at < 0 || orderOf(reached)[at]! < (known[at] ?? -1)) return undefined;
-    return { ...there, cleanup: reached };
+    const steps = orderOf(reached).map((value, at) => value - (known[at] ?? -1));
+    const first = steps.find((step) => step !== 0) ?? 0;
+    return first > 0 ? { ...there, cleanup: reached } : undefined;
   });
 }
