@@ -70,6 +70,7 @@ const mutants: readonly Mutant[] = [
     find: 'return a.generation - b.generation || comparePositions(a.item.position, b.item.position);',
     replace:
       'return a.item.version - b.item.version || comparePositions(a.item.position, b.item.position);',
+    noticedBy: 'test/unit/core/merge-entries.test.ts',
   },
   {
     rule: 'C7',
