@@ -1,5 +1,5 @@
 import { HoldfastError } from '../../../shared/core/errors.ts';
-import type { Shard } from '../../../shared/core/channel.ts';
+import { channelId, type Shard } from '../../../shared/core/channel.ts';
 import type { OperatorRuntime } from '../../../shared/runtime/operator-runtime.ts';
 import { hintPartitions } from '../../../shared/ports/hint-store.ts';
 import type { Sink } from '../../../shared/ports/sink.ts';
@@ -107,7 +107,15 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: Draw
       createProgress: (...args) => write('progress.create', () => control.createProgress(...args)),
       readRegistry: (job) => read('registry.read', () => control.readRegistry(job)),
       writeRegistry: (...args) => write('registry.write', () => control.writeRegistry(...args)),
-      listChannels: (...args) => read('channels.list', () => control.listChannels(...args)),
+      // In pages: what comes to be meanwhile may be on the second one.
+      listChannels: async (...args) => {
+        const list = () => read('channels.list', () => control.listChannels(...args));
+        const first = await list();
+        if (first.length < 2) return first;
+        const page = first.slice(0, first.length >>> 1);
+        const known = new Set(page.map(channelId));
+        return [...page, ...(await list()).filter((channel) => !known.has(channelId(channel)))];
+      },
       readSuspicion: (...args) => read('suspicion.read', () => control.readSuspicion(...args)),
       writeSuspicion: (...args) => write('suspicion.write', () => control.writeSuspicion(...args)),
     },

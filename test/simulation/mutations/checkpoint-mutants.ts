@@ -70,6 +70,7 @@ const mutants: readonly Mutant[] = [
     find: 'return a.generation - b.generation || comparePositions(a.item.position, b.item.position);',
     replace:
       'return a.item.version - b.item.version || comparePositions(a.item.position, b.item.position);',
+    noticedBy: 'test/unit/core/merge-entries.test.ts',
   },
   {
     rule: 'C7',
@@ -167,6 +168,55 @@ const mutants: readonly Mutant[] = [
     find: '    if (job.hold.isFlipped && job.generation === generation) return undefined;\n',
     replace: '',
     noticedBy: 'test/simulation/scenarios/lost-replies.test.ts',
+  },
+  {
+    rule: 'C1',
+    what: 'a job without an item begins in its first generation',
+    file: 'shared/runtime/open-channel.ts',
+    find: '  if (job === undefined) {\n    throw',
+    replace: '  if (job === undefined) return 1;\n  if (job === null) {\n    throw',
+    noticedBy: 'test/unit/runtime/process-batch.test.ts',
+  },
+  {
+    rule: 'C9',
+    what: 'damaged bytes are taken for sound where there is a copy',
+    file: 'shared/runtime/check-object.ts',
+    find: "      case 'savepoint-file':\n        decodeRunFile(bytes, name);\n        return;",
+    replace:
+      "      case 'savepoint-file':\n        if (bytes.length === 0) decodeRunFile(bytes, name);\n        return;",
+    noticedBy: 'test/unit/runtime/restore/from-backup.test.ts',
+  },
+  {
+    rule: 'R8',
+    what: 'a mapping may give batches up',
+    file: 'shared/runtime/restore/check-mappings.ts',
+    find: 'isBroken: ({ retriesMax }) => retriesMax !== -1,',
+    replace: 'isBroken: ({ retriesMax }) => retriesMax < -1,',
+    noticedBy: 'test/unit/runtime/restore/mappings.test.ts',
+  },
+  {
+    rule: 'R9',
+    what: 'positions of another stream are taken for those of this one',
+    file: 'shared/runtime/restore/check-restore.ts',
+    find: '  if (other === undefined) return [];\n',
+    replace: '  if (other === undefined || other !== undefined) return [];\n',
+    noticedBy: 'test/unit/runtime/restore/refused-restore.test.ts',
+  },
+  {
+    rule: 'R11',
+    what: 'what has been collected is needed to make lost tables again',
+    file: 'shared/runtime/restore/republish.ts',
+    find: 'const everythingKept = { after: undefined, isAsFarAsKept: true };',
+    replace: 'const everythingKept = { after: undefined, isAsFarAsKept: false };',
+    noticedBy: 'test/unit/runtime/restore/lost-after-collection.test.ts',
+  },
+  {
+    rule: 'R14',
+    what: 'a job that was stopped goes on by itself',
+    file: 'shared/runtime/restore/end-stale-hold.ts',
+    find: "hold.isFlipped || hold.kind === 'stopped' || !canBeEnded",
+    replace: 'hold.isFlipped || !canBeEnded',
+    noticedBy: 'test/unit/runtime/restore/stale-hold.test.ts',
   },
 ];
 

@@ -42,10 +42,18 @@ export async function simulateSystem(random: RandomSource): Promise<SimulationRu
     await run.workflows.stop();
     marks.note();
   }
-  const findings = [...world.findings];
+  const findings = [...world.findings, ...findFailures(world, plan)];
   if (findings.length === 0) findings.push(...(await auditEnd(world)));
   const { trace, strikes } = gate;
   return { findings, trace, strikes, events: run.countAll() };
+}
+
+/** What a coordinator has met that does not pass by itself: nothing in a run whose bytes all come as they were. */
+function findFailures({ telemetry }: SystemWorld, { corruptShare }: SystemPlan): string[] {
+  if (corruptShare > 0) return [];
+  return telemetry.lines
+    .filter(({ level, message }) => level === 'error' && / failed$/.test(message))
+    .map(({ message, fields }) => `${message}: ${String(fields['reason'])}`);
 }
 
 /** Retention and most of the day after it: a late redelivery can still come. */

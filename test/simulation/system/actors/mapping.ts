@@ -83,7 +83,8 @@ export function createMapping(stage: Stage): Mapping {
           outcome.kind === 'done'
             ? to
             : records.findIndex(({ sequence }) => sequence === outcome.fromSequence);
-        poller.done = Math.max(poller.done, at);
+        // What was handed back comes again, though it was delivered once before.
+        poller.done = at;
       })
       .catch((thrown: unknown) => stage.judge(owner.name, thrown))
       .finally(() => {
