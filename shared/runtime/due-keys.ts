@@ -121,7 +121,7 @@ function firstMakingDue(
 
 /**
  * What a channel may say of its timers once a unit has ended. Who was looked for is touched, whether or not the unit came to
- * its time; and those who were too many become due behind the same record as those who were loaded.
+ * its time; those who were too many are not, and a unit without much time ends before the record behind which they are due.
  */
 export function earliestAfter(
   session: ChannelSession,
@@ -135,6 +135,7 @@ export function earliestAfter(
     const known = isSettled ? due.next[domain] : session.progress.earliest[domain];
     earliest[domain] = earlierTime(known, touched[domain]);
   }
+  for (const { domain, time } of due.rest) earliest[domain] = earlierTime(earliest[domain], time);
   return earliest;
 }
 

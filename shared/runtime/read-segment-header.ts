@@ -10,12 +10,21 @@ export async function readSegmentHeader(
   objects: ObjectStore,
   name: string,
 ): Promise<SegmentHeader> {
+  const header = await findSegmentHeader(objects, name);
+  if (header === undefined) throw missing(name);
+  return header;
+}
+
+/** Reads the header of a segment; undefined where there is none of this name. */
+export async function findSegmentHeader(
+  objects: ObjectStore,
+  name: string,
+): Promise<SegmentHeader | undefined> {
   const start = await objects.readStart(name, headerBytesGuess);
-  if (start === undefined) throw missing(name);
+  if (start === undefined) return undefined;
   if (segmentHeadBytes(start) <= start.length) return decodeSegmentHeader(start, name);
   const whole = await objects.read(name);
-  if (whole === undefined) throw missing(name);
-  return decodeSegmentHeader(whole, name);
+  return whole === undefined ? undefined : decodeSegmentHeader(whole, name);
 }
 
 function missing(name: string): HoldfastError {

@@ -4,7 +4,7 @@ import type { Progress } from '../../core/progress.ts';
 import { chainReferencesMax } from '../../core/segment.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
 import { parseObjectName } from '../object-names.ts';
-import { readSegmentHeader } from '../read-segment-header.ts';
+import { findSegmentHeader } from '../read-segment-header.ts';
 import type { Place } from './classify-objects.ts';
 
 interface ListedSegment {
@@ -44,7 +44,9 @@ export async function findCommitted(
     if (segments.length === 1 || committed.has(key)) continue;
     const behind = findBehind(attempts, place);
     if (behind === undefined) continue;
-    for (const { number, attempt } of (await readSegmentHeader(objects, behind)).chain) {
+    // Another collection may have taken it meanwhile: then this cannot be told now.
+    const header = await findSegmentHeader(objects, behind);
+    for (const { number, attempt } of header?.chain ?? []) {
       committed.set(keyOf({ ...place, number }), attempt);
     }
   }

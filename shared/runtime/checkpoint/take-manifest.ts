@@ -149,7 +149,10 @@ export async function completeManifest(
     isExact: manifest.isExact,
   };
   const registry = await changeRegistry(ports, (there) => {
-    const rest = there.pending.filter(({ id }) => id !== pending.id);
+    // Its number, too: a late registration of the same work is of other work (C4).
+    const rest = there.pending.filter(
+      ({ id, number }) => id !== pending.id || number !== pending.number,
+    );
     if (rest.length === there.pending.length) return undefined;
     const isCheckpoint = pending.kind === 'checkpoint';
     return {

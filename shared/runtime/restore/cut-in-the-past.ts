@@ -266,13 +266,16 @@ function firingAt({ step }: Position): Progress['firing'] {
  * the watermarks that their parents have in this cut.
  */
 function closeCut(cut: readonly ChannelCut[]): ChannelCut[] {
+  const known = new Set(cut.map(({ channel }) => channelId(channel)));
   let closed = [...cut];
   for (;;) {
     const all = new Map(closed.map((one) => [channelId(one.channel), one]));
     const parentsOf = ({ channel, progress }: ChannelCut): ChannelCut[] =>
       progress.parentIds.flatMap((shardId) => all.get(channelId({ ...channel, shardId })) ?? []);
-    const next = closed.filter((one) =>
-      parentsOf(one).every(({ progress }) => progress.isFinished),
+    const isOpen = (id: string): boolean =>
+      known.has(id) && all.get(id)?.progress.isFinished !== true;
+    const next = closed.filter(({ channel, progress }) =>
+      progress.parentIds.every((shardId) => !isOpen(channelId({ ...channel, shardId }))),
     );
     if (next.length === closed.length) {
       return closed.map((one) => {

@@ -134,8 +134,15 @@ const mutants: readonly Mutant[] = [
     rule: 'R15',
     what: 'the cut of a moment of the past is not closed under lineage',
     file: cutInThePast,
-    find: 'parentsOf(one).every(({ progress }) => progress.isFinished),',
-    replace: 'parentsOf(one).every(({ progress }) => progress.isFinished || !progress.isFinished),',
+    find: 'progress.parentIds.every((shardId) => !isOpen(channelId({ ...channel, shardId }))),',
+    replace: 'progress.parentIds.every((shardId) => shardId !== channel.shardId),',
+  },
+  {
+    rule: 'R15',
+    what: 'a grandchild of a shard that is cut before its end counts as begun',
+    file: cutInThePast,
+    find: 'known.has(id) && all.get(id)?.progress.isFinished !== true;',
+    replace: 'known.has(id) && all.get(id)?.progress.isFinished === false;',
   },
   {
     rule: 'C4',
