@@ -143,6 +143,7 @@ const mutants: readonly Mutant[] = [
     file: cutInThePast,
     find: 'known.has(id) && all.get(id)?.progress.isFinished !== true;',
     replace: 'known.has(id) && all.get(id)?.progress.isFinished === false;',
+    noticedBy: 'test/unit/runtime/restore/point-in-time.test.ts',
   },
   {
     rule: 'C4',
@@ -159,6 +160,14 @@ const mutants: readonly Mutant[] = [
     find: "return outcome === 'created' ? manifest : readManifest(ports, name);",
     replace: "return outcome === 'created' ? manifest : manifest;",
     noticedBy: 'test/simulation/scenarios/two-coordinators.test.ts',
+  },
+  {
+    rule: 'C4',
+    what: 'work is completed that was registered anew under the same id',
+    file: takeManifest,
+    find: '({ id, number }) => id !== pending.id || number !== pending.number,',
+    replace: '({ id }) => id !== pending.id,',
+    noticedBy: 'test/unit/runtime/checkpoint/registered-anew.test.ts',
   },
   {
     rule: 'C7',

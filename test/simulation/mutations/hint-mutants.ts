@@ -9,6 +9,14 @@ const timerHints = 'shared/runtime/timer-hints.ts';
 export const hintMutants: readonly Mutant[] = [
   {
     rule: 'P12',
+    what: 'keys that were too many at once are forgotten where the unit ends before their time',
+    file: 'shared/runtime/due-keys.ts',
+    find: '  for (const { domain, time } of due.rest) earliest[domain] = earlierTime(earliest[domain], time);\n',
+    replace: '',
+    noticedBy: 'test/unit/runtime/due-keys.test.ts',
+  },
+  {
+    rule: 'P12',
     what: 'hints are inserted after progress',
     file: commitUnit,
     find: '    insertHints(runtime, session, unit),\n',

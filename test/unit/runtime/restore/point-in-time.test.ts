@@ -159,6 +159,24 @@ describe('a restore to a position', () => {
     expect(visible(job)).toEqual(before);
   });
 
+  it('leaves out all that was begun behind a shard that is cut before its end, at whatever remove', async () => {
+    const { job, atPositions, sequenceOf, ports, restore, deliver } = await history();
+    const [low, high] = job.stream.split(firstShard);
+    job.system.advance(secondMs);
+    put(job, 41, 60);
+    const merged = job.stream.merge(low, high);
+    job.system.advance(secondMs);
+    put(job, 61, 70);
+    for (const shardId of [firstShard, low, high, merged]) await deliver(shardId);
+    for (const shardId of [low, high, merged]) await deliver(shardId);
+    const before = visible(job);
+    const early = await atPositions([firstShard, sequenceOf(25)]);
+    const { channels } = await readManifest(ports, early);
+    expect(channels.map(({ channel }) => channel.shardId)).toEqual([firstShard]);
+    await restore(early);
+    expect(visible(job)).toEqual(before);
+  });
+
   it('is refused for a shard that there is not, and before the oldest manifest', async () => {
     const { atPositions, sequenceOf } = await history();
     await expect(atPositions(['shardId-9', '1'])).rejects.toThrow(
