@@ -16,8 +16,8 @@ const FUNCTIONS: readonly (readonly [string, number, readonly Permission[]])[] =
   ['flight-delays', MEBIBYTE, OPERATOR_PERMISSIONS],
   ['coordinator', MEBIBYTE, COORDINATOR_PERMISSIONS],
   ['workflow-steps', MEBIBYTE, STEP_PERMISSIONS],
-  ['register-job', 0.6 * MEBIBYTE, REGISTRAR_PERMISSIONS],
-  ['heartbeat', 0.4 * MEBIBYTE, HEARTBEAT_PERMISSIONS],
+  ['register-job', 600_000, REGISTRAR_PERMISSIONS],
+  ['heartbeat', 400_000, HEARTBEAT_PERMISSIONS],
 ];
 
 /** Services whose rights are used by the platform, with the rights of the function, and not by its code. */
