@@ -10,11 +10,15 @@ const synthesizer = new DefaultStackSynthesizer({
 
 const app = new App({ defaultStackSynthesizer: synthesizer });
 
-// From the command line every context value is text: -c shards=8 -c ephemeral=true.
+// From the command line every context value is text: -c stage=test -c shards=8 -c ephemeral=true.
 const shards: unknown = app.node.tryGetContext('shards');
+const stage = app.node.tryGetContext('stage') as string | undefined;
 
-new FlightDelaysStack(app, 'HoldfastFlightDelays', {
+// A stack for each stage: two of them stand side by side in one account.
+const id = ['HoldfastFlightDelays', ...(stage === undefined ? [] : [stage])].join('-');
+new FlightDelaysStack(app, id, {
   description: 'Holdfast demonstration: flight delays for each airport, with alerts',
   ephemeral: String(app.node.tryGetContext('ephemeral')) === 'true',
+  ...(stage === undefined ? {} : { stage }),
   ...(shards === undefined ? {} : { shards: Number(shards) }),
 });

@@ -69,6 +69,7 @@ export class Coordinator extends Construct {
         ...backup?.arns,
       },
       removalPolicy: props.removalPolicy,
+      encryptionKey: storage.encryptionKey,
     });
     this.function = handler.function;
     new FunctionSchedule(this, 'Timer', {

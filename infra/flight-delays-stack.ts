@@ -9,6 +9,14 @@ const OPERATOR_ID = 'flight-delays';
 
 export interface FlightDelaysStackProps extends StackProps {
   /**
+   * Where it is deployed to, as `test`: becomes part of the job's name, so that metrics of two stages in one account are kept
+   * apart. Everything else has names that CloudFormation generates.
+   *
+   * @default - none: the job is `flight-delays`
+   */
+  readonly stage?: string;
+
+  /**
    * Shards of the source stream.
    *
    * @default 4
@@ -29,10 +37,10 @@ export interface FlightDelaysStackProps extends StackProps {
 /** The demonstration: delays of flights, counted for each airport and each of its hours, with alerts. */
 export class FlightDelaysStack extends Stack {
   constructor(scope: Construct, id: string, props: FlightDelaysStackProps = {}) {
-    const { shards, ephemeral, bundle, ...stackProps } = props;
+    const { stage, shards, ephemeral, bundle, ...stackProps } = props;
     super(scope, id, stackProps);
     const job = new StreamJob(this, 'Job', {
-      jobName: JOB_NAME,
+      jobName: stage === undefined ? JOB_NAME : `${JOB_NAME}-${stage}`,
       source: provisionedStream({ shards: shards ?? 4 }),
       operators: [
         {

@@ -9,7 +9,7 @@ import {
 import { ArnFormat, type Duration, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { SCHEDULE_PERMISSIONS } from './permissions.ts';
-import { writeStatements } from './policy-statements.ts';
+import { allow } from './policy-statements.ts';
 
 export interface FunctionScheduleProps {
   readonly function: IFunction;
@@ -85,9 +85,7 @@ export class FunctionSchedule extends Construct {
       }),
     });
     const resources = { 'scheduled-function': [target.functionArn] };
-    for (const statement of writeStatements(SCHEDULE_PERMISSIONS, resources)) {
-      role.addToPolicy(statement);
-    }
+    allow(role, SCHEDULE_PERMISSIONS, resources);
     return role;
   }
 }

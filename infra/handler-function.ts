@@ -1,4 +1,5 @@
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   Architecture,
   type Code,
@@ -10,7 +11,7 @@ import type { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { BUNDLED_HANDLER } from './bundle-handler.ts';
 import type { Permission } from './permissions.ts';
-import { type ResourceArns, writeStatements } from './policy-statements.ts';
+import { allow, type ResourceArns } from './policy-statements.ts';
 
 export interface HandlerFunctionProps {
   readonly code: Code;
@@ -21,6 +22,8 @@ export interface HandlerFunctionProps {
   /** What the permissions are about; the log group is added here. */
   readonly resources: ResourceArns;
   readonly removalPolicy: RemovalPolicy;
+  /** Of its logs; undefined: the key of CloudWatch Logs. */
+  readonly encryptionKey: IKey | undefined;
 }
 
 /** A function with a log group and a role of its own, and no right that is not listed. */
@@ -32,17 +35,13 @@ export class HandlerFunction extends Construct {
     const logGroup = new LogGroup(this, 'Logs', {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: props.removalPolicy,
+      ...(props.encryptionKey !== undefined && { encryptionKey: props.encryptionKey }),
     });
     // A role of ours: the one that CDK would make comes with a policy on every log group.
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
     });
-    for (const statement of writeStatements(props.permissions, {
-      ...props.resources,
-      'log-group': [logGroup.logGroupArn],
-    })) {
-      role.addToPolicy(statement);
-    }
+    allow(role, props.permissions, { ...props.resources, 'log-group': [logGroup.logGroupArn] });
     this.function = new LambdaFunction(this, 'Function', {
       code: props.code,
       handler: BUNDLED_HANDLER,

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { IStream } from 'aws-cdk-lib/aws-kinesis';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -8,6 +9,7 @@ import type { JobHeartbeat } from '../shared/config/job.ts';
 import { FunctionSchedule } from './function-schedule.ts';
 import { HandlerFunction } from './handler-function.ts';
 import { HEARTBEAT_PERMISSIONS } from './permissions.ts';
+import { listStreamArns } from './stream-source.ts';
 
 const HEARTBEAT_ENTRY = fileURLToPath(
   new URL('../functions/heartbeat/handler.ts', import.meta.url),
@@ -19,6 +21,7 @@ export interface HeartbeatConstructProps {
   readonly stream: IStream;
   readonly bundle: (entry: string) => Code;
   readonly removalPolicy: RemovalPolicy;
+  readonly encryptionKey: IKey | undefined;
 }
 
 /** Puts heartbeats into the source stream of a job by the clock, so that event time goes on while nothing arrives. */
@@ -38,11 +41,9 @@ export class Heartbeat extends Construct {
       memorySize: 256,
       timeout: Duration.seconds(60),
       permissions: HEARTBEAT_PERMISSIONS,
-      resources: {
-        stream: [stream.streamArn],
-        'stream-key': stream.encryptionKey ? [stream.encryptionKey.keyArn] : [],
-      },
+      resources: listStreamArns(stream),
       removalPolicy: props.removalPolicy,
+      encryptionKey: props.encryptionKey,
     });
     this.function = handler.function;
     new FunctionSchedule(this, 'Timer', {

@@ -44,6 +44,7 @@ export class JobRegistration extends Construct {
       permissions: REGISTRAR_PERMISSIONS,
       resources: listStorageArns(storage, job.jobName, new Map()),
       removalPolicy: props.removalPolicy,
+      encryptionKey: storage.encryptionKey,
     });
     this.resource = new CustomResource(this, 'Job', {
       serviceToken: this.registrar.function.functionArn,

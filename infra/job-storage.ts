@@ -1,5 +1,6 @@
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { createCheckpointBucket } from './checkpoint-bucket.ts';
@@ -15,6 +16,14 @@ export interface JobStorage {
   /** Sink name → table, for every sink of the job. */
   readonly sinkTables: ReadonlyMap<string, Table>;
   readonly bucket: Bucket;
+  /** What all of it is encrypted with; undefined for the keys of AWS. */
+  readonly encryptionKey: IKey | undefined;
+}
+
+export interface JobStorageProps {
+  readonly sinkNames: readonly string[];
+  readonly removalPolicy: RemovalPolicy;
+  readonly encryptionKey: IKey | undefined;
 }
 
 /**
@@ -23,17 +32,17 @@ export interface JobStorage {
  */
 export function createJobStorage(
   scope: Construct,
-  sinkNames: readonly string[],
-  removalPolicy: RemovalPolicy,
+  { sinkNames, ...kept }: JobStorageProps,
 ): JobStorage {
   return {
-    stateTable: createKeyedTable(scope, 'State', { removalPolicy, timeToLiveAttribute: 'ttl' }),
-    controlTable: createKeyedTable(scope, 'Control', { removalPolicy }),
-    deadLetterTable: createKeyedTable(scope, 'DeadLetters', { removalPolicy }),
+    stateTable: createKeyedTable(scope, 'State', { ...kept, timeToLiveAttribute: 'ttl' }),
+    controlTable: createKeyedTable(scope, 'Control', kept),
+    deadLetterTable: createKeyedTable(scope, 'DeadLetters', kept),
     sinkTables: new Map(
-      sinkNames.map((name) => [name, createKeyedTable(scope, `Sink-${name}`, { removalPolicy })]),
+      sinkNames.map((name) => [name, createKeyedTable(scope, `Sink-${name}`, kept)]),
     ),
-    bucket: createCheckpointBucket(scope, 'Checkpoints', removalPolicy),
+    bucket: createCheckpointBucket(scope, 'Checkpoints', kept),
+    encryptionKey: kept.encryptionKey,
   };
 }
 
@@ -48,6 +57,7 @@ export function listStorageArns(
     'control-table': [storage.controlTable.tableArn],
     'dead-letter-table': [storage.deadLetterTable.tableArn],
     'sink-tables': [...ownSinks.values()].map((table) => table.tableArn),
+    'storage-key': storage.encryptionKey ? [storage.encryptionKey.keyArn] : [],
     bucket: [storage.bucket.bucketArn],
     'job-objects': [storage.bucket.arnForObjects(jobObjectsPattern(jobName))],
     'discarded-batches': [storage.bucket.arnForObjects(DISCARDED_BATCHES_PATTERN)],

@@ -7,6 +7,7 @@
 export type GrantedResource =
   | 'stream'
   | 'stream-key'
+  | 'storage-key'
   | 'state-table'
   | 'control-table'
   | 'dead-letter-table'
@@ -19,6 +20,7 @@ export type GrantedResource =
   | 'cloned-control-table'
   | 'cloned-bucket'
   | 'cloned-job-objects'
+  | 'cloned-storage-key'
   | 'operator-functions'
   | 'event-source-mappings'
   | 'step-function'
@@ -28,6 +30,8 @@ export type GrantedResource =
 export interface Permission {
   readonly on: GrantedResource;
   readonly actions: readonly string[];
+  /** The services that a key may be used through, for the role, and not by the role itself. @default - it is no key */
+  readonly through?: readonly string[];
   readonly why: string;
 }
 
@@ -36,6 +40,33 @@ const LOGGING: Permission = {
   actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
   why: 'the group itself belongs to the deployment, so that its retention is never lost',
 };
+
+/**
+ * For a job whose tables and bucket are encrypted with a key of their owner's. DynamoDB asks for these of whoever reads and writes;
+ * S3 for two of them. Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
+ */
+const STORAGE_KEY: Permission = {
+  on: 'storage-key',
+  actions: [
+    'kms:Decrypt',
+    'kms:DescribeKey',
+    'kms:Encrypt',
+    'kms:GenerateDataKey',
+    'kms:ReEncryptFrom',
+    'kms:ReEncryptTo',
+  ],
+  through: ['dynamodb', 's3'],
+  why: "only where tables and bucket are encrypted with their owner's key: DynamoDB and S3 use it with the rights of whoever asks them",
+};
+
+const STREAM_KEY_READER: Permission = {
+  on: 'stream-key',
+  actions: ['kms:Decrypt'],
+  through: ['kinesis'],
+  why: "only a stream that is encrypted with its owner's key",
+};
+
+const STREAM_KEY_WRITER: Permission = { ...STREAM_KEY_READER, actions: ['kms:GenerateDataKey'] };
 
 const IDEMPOTENT_OUTPUT_ACTIONS = [
   'dynamodb:BatchGetItem',
@@ -57,11 +88,7 @@ export const OPERATOR_PERMISSIONS: readonly Permission[] = [
     ],
     why: 'the event source mapping reads with the rights of the function, and so does our own reader',
   },
-  {
-    on: 'stream-key',
-    actions: ['kms:Decrypt'],
-    why: "only an existing stream that is encrypted with its owner's key",
-  },
+  STREAM_KEY_READER,
   {
     on: 'state-table',
     actions: [
@@ -113,6 +140,7 @@ export const OPERATOR_PERMISSIONS: readonly Permission[] = [
     actions: ['s3:ListBucket'],
     why: 'Lambda asks for it before it accepts the bucket as a destination, with no prefix to make a condition of; and a missing object is 404 only to those who may list. The bucket belongs to the job alone',
   },
+  STORAGE_KEY,
   LOGGING,
 ];
 
@@ -132,6 +160,7 @@ export const REGISTRAR_PERMISSIONS: readonly Permission[] = [
     actions: ['s3:ListBucket'],
     why: 'a missing marker is 404 only to those who may list; 403 would look like a lost right',
   },
+  STORAGE_KEY,
   LOGGING,
 ];
 
@@ -141,11 +170,7 @@ export const HEARTBEAT_PERMISSIONS: readonly Permission[] = [
     actions: ['kinesis:ListShards', 'kinesis:PutRecords'],
     why: 'one record into each open shard (P11); it reads none',
   },
-  {
-    on: 'stream-key',
-    actions: ['kms:GenerateDataKey'],
-    why: "only an existing stream that is encrypted with its owner's key",
-  },
+  STREAM_KEY_WRITER,
   LOGGING,
 ];
 
@@ -185,6 +210,7 @@ export const COORDINATOR_PERMISSIONS: readonly Permission[] = [
     actions: ['lambda:InvokeFunction'],
     why: 'what the deployed code is a contract about, and visits to channels that nothing arrives in (R7); the operators of this job alone',
   },
+  STORAGE_KEY,
   LOGGING,
 ];
 
@@ -253,11 +279,7 @@ export const STEP_PERMISSIONS: readonly Permission[] = [
     ],
     why: 'whether the records after a cut can still be read is found out by reading one (R5)',
   },
-  {
-    on: 'stream-key',
-    actions: ['kms:Decrypt'],
-    why: "only an existing stream that is encrypted with its owner's key",
-  },
+  STREAM_KEY_READER,
   {
     on: 'operator-functions',
     actions: ['lambda:InvokeFunction'],
@@ -279,10 +301,16 @@ export const STEP_PERMISSIONS: readonly Permission[] = [
     why: "only a clone: the other job's registry, in which it pins the manifest while it copies (R12)",
   },
   {
+    ...STORAGE_KEY,
+    on: 'cloned-storage-key',
+    why: "only a clone of a job whose tables and bucket are encrypted with their owner's key",
+  },
+  {
     on: 'event-source-mappings',
     actions: ['lambda:GetEventSourceMapping'],
     why: 'a restore looks whether they still are what was deployed (R8)',
   },
+  STORAGE_KEY,
   LOGGING,
 ];
 
@@ -305,14 +333,42 @@ export const SCHEDULE_PERMISSIONS: readonly Permission[] = [
 ];
 
 /** For those who write to the source stream. */
-export const PRODUCER_ACTIONS: readonly string[] = ['kinesis:PutRecord', 'kinesis:PutRecords'];
+export const PRODUCER_PERMISSIONS: readonly Permission[] = [
+  {
+    on: 'stream',
+    actions: ['kinesis:PutRecord', 'kinesis:PutRecords'],
+    why: 'events come from them',
+  },
+  STREAM_KEY_WRITER,
+];
 
 /** For those who read a sink. */
-export const SINK_READER_ACTIONS: readonly string[] = [
-  'dynamodb:BatchGetItem',
-  'dynamodb:GetItem',
-  'dynamodb:Query',
-  'dynamodb:Scan',
+export const SINK_READER_PERMISSIONS: readonly Permission[] = [
+  {
+    on: 'sink-tables',
+    actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:Scan'],
+    why: 'rows are there to be read',
+  },
+  {
+    on: 'storage-key',
+    actions: ['kms:Decrypt', 'kms:DescribeKey'],
+    through: ['dynamodb'],
+    why: "only where tables are encrypted with their owner's key",
+  },
+];
+
+/**
+ * What CloudWatch Logs may do with a job's key, for log groups of its account.
+ * Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
+ */
+export const LOGS_KEY_ACTIONS: readonly string[] = [
+  'kms:Decrypt',
+  'kms:DescribeKey',
+  'kms:Encrypt',
+  'kms:GenerateDataKey',
+  'kms:GenerateDataKeyWithoutPlaintext',
+  'kms:ReEncryptFrom',
+  'kms:ReEncryptTo',
 ];
 
 /** Where the objects of a job lie in its bucket. */

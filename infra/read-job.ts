@@ -6,6 +6,7 @@ import {
 } from '../shared/config/configuration-error.ts';
 import { checkJob, completeJob, type Job, type JobDescription } from '../shared/config/job.ts';
 import { describeJob } from './describe-job.ts';
+import { checkEncryption } from './job-key.ts';
 import type { OperatorProps, StreamJobProps } from './stream-job-props.ts';
 
 /**
@@ -18,7 +19,7 @@ export function readJob(path: string, props: StreamJobProps): Job {
   const description = describeJob(props);
   // Who brings a bundler of his own decides what an entry means.
   const missing = props.bundle === undefined ? findMissingEntries(props.operators) : [];
-  const problems = [...checkJob(description), ...missing];
+  const problems = [...checkJob(description), ...checkEncryption(props.encryption), ...missing];
   if (problems.length > 0) throw new ConfigurationError(`[${path}] StreamJob`, problems);
   return completeJob(description as JobDescription);
 }

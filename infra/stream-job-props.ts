@@ -1,8 +1,10 @@
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { SinkKind } from '../shared/config/job.ts';
+import type { JobEncryption } from './job-key.ts';
 import type { StreamSource } from './stream-source.ts';
 
 export interface StreamJobProps {
@@ -67,7 +69,19 @@ export interface StreamJobProps {
   readonly cloneOf?: ClonedJob;
 
   /**
-   * What happens to stream, tables, bucket and logs when they leave the stack.
+   * Encrypts tables, bucket, logs, and the stream where the job creates it, with one key that you control: `'customer-managed'`
+   * for a key that the job creates, is rotated each year, and is retained like the data; or your own. The functions may use it
+   * through DynamoDB, S3 and Kinesis alone. The policy of an imported key must let CloudWatch Logs in; it is not the job's to change.
+   *
+   * It is for the life of the job: what is stored under a key stays under it, and without the prop, or with another key,
+   * the functions lose the right to read that. A job that began without it can take it later.
+   *
+   * @default - the keys that DynamoDB, S3, Kinesis and CloudWatch Logs own or manage
+   */
+  readonly encryption?: JobEncryption;
+
+  /**
+   * What happens to stream, tables, bucket, logs and key when they leave the stack.
    *
    * With DESTROY the bucket must still be emptied by hand before the stack can be deleted.
    * `autoDeleteObjects` is left out on purpose: it deploys a function with the right to delete
@@ -91,6 +105,8 @@ export interface ClonedJob {
   readonly jobName: string;
   readonly bucket: Pick<IBucket, 'arnForObjects' | 'bucketArn' | 'bucketName'>;
   readonly controlTable: Pick<ITable, 'tableArn' | 'tableName'>;
+  /** What its bucket and tables are encrypted with. @default - the keys of AWS */
+  readonly encryptionKey?: IKey | undefined;
 }
 
 /** What of a bucket is needed to copy into it. */

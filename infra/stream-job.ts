@@ -1,6 +1,7 @@
 import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
-import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IStream } from 'aws-cdk-lib/aws-kinesis';
 import type { CfnEventSourceMapping, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
@@ -15,15 +16,21 @@ import { bundleHandler } from './bundle-handler.ts';
 import { Coordinator } from './coordinator.ts';
 import { HandlerFunction } from './handler-function.ts';
 import { Heartbeat } from './heartbeat.ts';
+import { createJobKey } from './job-key.ts';
 import { JobRegistration } from './job-registration.ts';
 import { createJobStorage, type JobStorage, listStorageArns } from './job-storage.ts';
-import { OPERATOR_PERMISSIONS, PRODUCER_ACTIONS, SINK_READER_ACTIONS } from './permissions.ts';
+import {
+  OPERATOR_PERMISSIONS,
+  PRODUCER_PERMISSIONS,
+  SINK_READER_PERMISSIONS,
+} from './permissions.ts';
+import { grant } from './policy-statements.ts';
 import { readJob } from './read-job.ts';
 import type { StreamJobProps } from './stream-job-props.ts';
 import { RestoreWorkflow } from './restore-workflow.ts';
 import { SavepointWorkflow } from './savepoint-workflow.ts';
 import { createStreamMapping } from './stream-mapping.ts';
-import { createSourceStream } from './stream-source.ts';
+import { createSourceStream, listStreamArns } from './stream-source.ts';
 import { WorkflowSteps } from './workflow-steps.ts';
 
 /** Where the runtime publishes its metrics. */
@@ -48,6 +55,8 @@ export class StreamJob extends Construct {
   readonly deadLetterTable: Table;
   /** Segments, manifests, and batches that Lambda has discarded. */
   readonly bucket: Bucket;
+  /** What data and logs are encrypted with; none unless the job asks for it. */
+  readonly encryptionKey: IKey | undefined;
   /** Runs at every deployment, before any operator may read. */
   readonly registrarFunction: LambdaFunction;
   /** Makes checkpoints, merges and collects files, visits quiet channels. */
@@ -70,16 +79,20 @@ export class StreamJob extends Construct {
     this.jobName = job.jobName;
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
     const bundle = props.bundle ?? bundleHandler;
-    const storage = createJobStorage(
-      this,
-      job.operators.flatMap(({ sinks }) => Object.keys(sinks)),
+    const encryptionKey = createJobKey(this, props.encryption, {
+      jobName: job.jobName,
       removalPolicy,
-    );
+    });
+    this.encryptionKey = encryptionKey;
+    const storage = createJobStorage(this, {
+      sinkNames: job.operators.flatMap(({ sinks }) => Object.keys(sinks)),
+      ...{ removalPolicy, encryptionKey },
+    });
     const backup = placeBackup(this.node.path, props.checkpointing?.backup, {
       jobName: job.jobName,
       bucket: storage.bucket,
     });
-    this.stream = createSourceStream(this, props.source, removalPolicy);
+    this.stream = createSourceStream(this, props.source, { removalPolicy, encryptionKey });
     this.stateTable = storage.stateTable;
     this.controlTable = storage.controlTable;
     this.deadLetterTable = storage.deadLetterTable;
@@ -135,8 +148,7 @@ export class StreamJob extends Construct {
             jobName: job.jobName,
             heartbeat: job.heartbeat,
             stream: this.stream,
-            bundle,
-            removalPolicy,
+            ...{ bundle, removalPolicy, encryptionKey },
           }).function;
   }
 
@@ -152,19 +164,14 @@ export class StreamJob extends Construct {
 
   /** Lets somebody put records into the source stream. */
   grantPutRecords(grantee: IGrantable): Grant {
-    return Grant.addToPrincipal({
-      grantee,
-      actions: [...PRODUCER_ACTIONS],
-      resourceArns: [this.stream.streamArn],
-    });
+    return grant(grantee, PRODUCER_PERMISSIONS, listStreamArns(this.stream));
   }
 
   /** Lets somebody read the rows of a sink. */
   grantReadSink(sinkName: string, grantee: IGrantable): Grant {
-    return Grant.addToPrincipal({
-      grantee,
-      actions: [...SINK_READER_ACTIONS],
-      resourceArns: [this.sinkTable(sinkName).tableArn],
+    return grant(grantee, SINK_READER_PERMISSIONS, {
+      'sink-tables': [this.sinkTable(sinkName).tableArn],
+      'storage-key': this.encryptionKey ? [this.encryptionKey.keyArn] : [],
     });
   }
 
@@ -237,10 +244,9 @@ export class StreamJob extends Construct {
       permissions: OPERATOR_PERMISSIONS,
       resources: {
         ...listStorageArns(storage, job.jobName, ownSinks),
-        stream: [this.stream.streamArn],
-        'stream-key': this.stream.encryptionKey ? [this.stream.encryptionKey.keyArn] : [],
+        ...listStreamArns(this.stream),
       },
-      removalPolicy,
+      ...{ removalPolicy, encryptionKey: this.encryptionKey },
     });
     this.#operatorFunctions.set(operator.id, handler.function);
     return handler;

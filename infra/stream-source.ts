@@ -1,7 +1,9 @@
 import { type IStream, Stream, StreamEncryption, StreamMode } from 'aws-cdk-lib/aws-kinesis';
-import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Duration, type RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { DEFAULTS } from '../shared/config/limits.ts';
+import type { ResourceArns } from './policy-statements.ts';
 
 /** Where a job reads from. Made by one of the functions below. */
 export type StreamSource =
@@ -51,20 +53,39 @@ export function existingStream(
   return { kind: 'existing', stream, ...props };
 }
 
+export interface SourceStreamProps {
+  readonly removalPolicy: RemovalPolicy;
+  /** Of a new stream; undefined: the key that AWS manages for Kinesis, with no rights to hand out. */
+  readonly encryptionKey: IKey | undefined;
+}
+
+/** What the rights of whoever reads or writes a stream are about. */
+export function listStreamArns({ streamArn, encryptionKey }: IStream): ResourceArns {
+  return { stream: [streamArn], 'stream-key': encryptionKey ? [encryptionKey.keyArn] : [] };
+}
+
 /** The stream to read: a new one, or the one that is there already. */
 export function createSourceStream(
   scope: Construct,
   source: StreamSource,
-  removalPolicy: RemovalPolicy,
+  { removalPolicy, encryptionKey }: SourceStreamProps,
 ): IStream {
   if (source.kind === 'existing') return source.stream;
-  return new Stream(scope, 'Source', {
+  const stream = new Stream(scope, 'Source', {
     ...(source.kind === 'provisioned'
       ? { streamMode: StreamMode.PROVISIONED, shardCount: source.shards }
       : { streamMode: StreamMode.ON_DEMAND }),
     retentionPeriod: source.retention ?? Duration.hours(DEFAULTS.retentionHours),
-    // The key that AWS manages for Kinesis: no rights to hand out, nothing to rotate.
-    encryption: StreamEncryption.MANAGED,
+    ...(encryptionKey === undefined
+      ? { encryption: StreamEncryption.MANAGED }
+      : { encryption: StreamEncryption.KMS, encryptionKey }),
     removalPolicy,
   });
+  if (encryptionKey !== undefined) {
+    Validations.of(stream).acknowledge({
+      id: 'AwsSolutions-KDS3',
+      reason: "not the key that AWS manages for Kinesis: the job's owner wants one of his own",
+    });
+  }
+  return stream;
 }

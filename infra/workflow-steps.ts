@@ -16,6 +16,7 @@ import { HandlerFunction } from './handler-function.ts';
 import { type JobStorage, listStorageArns } from './job-storage.ts';
 import { jobObjectsPattern, STEP_PERMISSIONS } from './permissions.ts';
 import type { ClonedJob } from './stream-job-props.ts';
+import { listStreamArns } from './stream-source.ts';
 
 const STEPS_ENTRY = fileURLToPath(
   new URL('../functions/workflow-steps/handler.ts', import.meta.url),
@@ -85,11 +86,11 @@ export class WorkflowSteps extends Construct {
       resources: {
         ...listStorageArns(storage, job.jobName, storage.sinkTables),
         ...backup?.arns,
-        stream: [stream.streamArn],
-        'stream-key': stream.encryptionKey ? [stream.encryptionKey.keyArn] : [],
+        ...listStreamArns(stream),
         'operator-functions': [...operatorFunctions.values()].map(({ functionArn }) => functionArn),
         ...(cloneOf !== undefined && {
           'cloned-control-table': [cloneOf.controlTable.tableArn],
+          'cloned-storage-key': cloneOf.encryptionKey ? [cloneOf.encryptionKey.keyArn] : [],
           'cloned-bucket': [cloneOf.bucket.bucketArn],
           'cloned-job-objects': [cloneOf.bucket.arnForObjects(jobObjectsPattern(cloneOf.jobName))],
         }),
@@ -98,6 +99,7 @@ export class WorkflowSteps extends Construct {
         ),
       },
       removalPolicy: props.removalPolicy,
+      encryptionKey: storage.encryptionKey,
     });
     this.function = handler;
     const { generationRetentionHours: retentionHours } = job;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createAwsClients, hasOwnEndpoint } from '../../shared/composition/aws/clients.ts';
+import { createKinesisClient } from '../../shared/composition/aws/clients.ts';
 import { openShardWriter } from '../../shared/composition/aws/stream-access.ts';
 import { endOfStreamMs } from '../../shared/operator/windows/windowing.ts';
 import { putHeartbeats } from '../../shared/runtime/send-heartbeats.ts';
@@ -30,7 +30,7 @@ export function addFlushCommand(program: Command): void {
 }
 
 async function flush({ stream, yes, json }: FlushFlags): Promise<number> {
-  const { kinesis } = createAwsClients(hasOwnEndpoint(process.env));
+  const kinesis = createKinesisClient();
   try {
     const writer = openShardWriter(kinesis, stream);
     // Before the question, so that it is not asked about a stream that is not there.

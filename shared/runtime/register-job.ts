@@ -9,6 +9,8 @@ export interface JobRequest {
   readonly name: string;
   readonly maxParallelism: number;
   readonly operators: readonly string[];
+  /** What the job reads. @default it is not compared with what the job has read so far */
+  readonly streamArn?: string;
   /** R12: the job is to begin as a clone of another one, and is born held until then. @default it begins at once */
   readonly birth?: { readonly cloneOf: string; readonly atMs: number };
 }
@@ -19,6 +21,8 @@ export interface JobRequest {
  *
  * A marker without an item means that the tables were lost: a first deployment would begin the stream again and double
  * every output, so it is refused. A job that was created keeps what it began as, whatever later deployments ask for.
+ * So are changes under which what is stored would mean something else: another maxParallelism, another stream, and a renamed
+ * operator. What is refused has changed nothing: CloudFormation rolls the deployment back to what the job is.
  *
  * @throws HoldfastError `invalid` where the job cannot be what is asked for
  */
@@ -39,16 +43,44 @@ export async function registerJob(
       `job ${request.name} was deployed before, its marker ${marker} is in the bucket, but the control table has no item for it: the tables were lost or replaced. Restore the job from a checkpoint; to begin it anew on purpose, delete the marker`,
     );
   }
+  refuseAnotherStream(request, markerBytes);
   const job = known ?? (await control.createJob(newJob(request)));
   if (job.maxParallelism !== request.maxParallelism) {
     throw new HoldfastError(
       'invalid',
-      `job ${request.name} has maxParallelism ${job.maxParallelism}, the deployment asks for ${request.maxParallelism}; it is fixed for the life of a job, deploy ${job.maxParallelism}`,
+      `job ${request.name} has maxParallelism ${job.maxParallelism}, the deployment asks for ${request.maxParallelism}: the key groups of every stored key depend on it; it is fixed for the life of a job, deploy ${job.maxParallelism}, or a job of another name`,
     );
   }
-  const text = JSON.stringify({ job: job.name, maxParallelism: job.maxParallelism });
+  refuseRenamedOperators(job, request.operators);
+  const { streamArn } = request;
+  const text = JSON.stringify({ job: job.name, maxParallelism: job.maxParallelism, streamArn });
   await objects.create(marker, new TextEncoder().encode(text));
   return await bringToRun(control, job, request);
+}
+
+/** Positions of one stream mean nothing in another: its records would be taken for ones that were processed, or gaps be seen. */
+function refuseAnotherStream(
+  { name, streamArn }: JobRequest,
+  markerBytes: Uint8Array | undefined,
+): void {
+  if (markerBytes === undefined || streamArn === undefined) return;
+  const marker = JSON.parse(new TextDecoder().decode(markerBytes)) as { streamArn?: string };
+  if (marker.streamArn === undefined || marker.streamArn === streamArn) return;
+  throw new HoldfastError(
+    'invalid',
+    `job ${name} reads ${marker.streamArn}, the deployment gives it ${streamArn}: the positions of the one mean nothing in the other; deploy it with the stream that it has, or a job of another name with the new one`,
+  );
+}
+
+/** One that goes while one comes: what its author calls a new name is a new operator with no state, at the stream's beginning. */
+function refuseRenamedOperators(job: Job, operators: readonly string[]): void {
+  const gone = job.operators.filter((operator) => !operators.includes(operator));
+  const added = operators.filter((operator) => !job.operators.includes(operator));
+  if (gone.length === 0 || added.length === 0) return;
+  throw new HoldfastError(
+    'invalid',
+    `job ${job.name} has operators ${gone.join(', ')} that the deployment lacks, and the deployment has ${added.join(', ')} that the job lacks: under another id an operator has no state, reads the stream from its beginning and puts out everything again; keep the id, or, if they are different operators, remove the old ones in one deployment and add the new ones in the next`,
+  );
 }
 
 function newJob({ name, maxParallelism, operators, birth }: JobRequest): Job {

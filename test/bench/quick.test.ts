@@ -88,6 +88,18 @@ describe('the quick benches', () => {
     }
   });
 
+  it('load every function that is deployed, with clients of AWS alone that it uses', () => {
+    const [functions] = readResults('cold-start').tables as [Table];
+    const deployed = readdirSync(path.join(projectRoot, 'functions'));
+    expect(functions.rows.map((row) => row['function']).sort()).toEqual(deployed.sort());
+    for (const { importMs, bundleKilobytes } of functions.rows) {
+      expect(importMs).toBeGreaterThan(0);
+      expect(bundleKilobytes).toBeLessThan(1_049);
+    }
+    const heartbeat = functions.rows.find((row) => row['function'] === 'heartbeat');
+    expect(heartbeat?.['clients']).toMatch(/^kinesis \d+ KB$/);
+  });
+
   it('find a checkpoint’s requests to be the same for ten times the state', () => {
     const [ratios, sizes, shares] = readResults('checkpoint').tables as [Table, Table, Table];
     expect(ratios.rows[0]).toEqual({
@@ -124,6 +136,8 @@ describe('the benches', () => {
   it('are refused under names that there are not', async () => {
     const { output, ended } = start('state-2tb');
     expect(await ended).toEqual([1, null]);
-    expect(output.err).toContain('there is no bench state-2tb; there are checkpoint, state-2gb');
+    expect(output.err).toContain(
+      'there is no bench state-2tb; there are checkpoint, cold-start, state-2gb',
+    );
   }, 60_000);
 });

@@ -92,9 +92,11 @@ describe('source of a stream job', () => {
           { retention: Duration.hours(24) },
         ),
       });
+      const viaKinesis =
+        '{"Fn::Join":["",["kinesis.",{"Ref":"AWS::Region"},".",{"Ref":"AWS::URLSuffix"}]]}';
       expect(policies(props)).not.toContain('kms:');
       expect(policies(encrypted)).toContain(
-        `{"Action":"kms:Decrypt","Effect":"Allow","Resource":"${key}"}`,
+        `"Action":"kms:Decrypt","Condition":{"StringEquals":{"kms:ViaService":[${viaKinesis}]}},"Effect":"Allow","Resource":"${key}"}`,
       );
     });
   });

@@ -37,7 +37,8 @@ describe('the rights of workflows', () => {
     const granted = statementsOf('JobStepsHandler').flatMap(({ Action }) => Action);
     const listed = STEP_PERMISSIONS.filter(
       ({ on }) =>
-        !['stream-key', 'backup', 'backup-objects'].includes(on) && !on.startsWith('cloned-'),
+        !['stream-key', 'storage-key', 'backup', 'backup-objects'].includes(on) &&
+        !on.startsWith('cloned-'),
     ).flatMap(({ actions }) => actions);
     expect(granted.toSorted()).toEqual(listed.toSorted());
     expect(JSON.stringify(statementsOf('JobStepsHandler'))).not.toMatch(/"Resource":"\*"|:\*"/);

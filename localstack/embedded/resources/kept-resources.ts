@@ -1,6 +1,6 @@
 import type { ResourceReference } from '../template/intrinsics.ts';
 import type { StackPlace } from '../template/parameters.ts';
-import { physicalName } from '../template/physical-name.ts';
+import { physicalName, uuidOf } from '../template/physical-name.ts';
 import type { PropertyReader } from '../template/property-reader.ts';
 import { inert, nested, used, type PropertyRule } from '../template/property-table.ts';
 import type { ResourceKind } from './resource-kind.ts';
@@ -97,6 +97,28 @@ const logGroup = kept(
   },
 );
 
+const notEncrypted = inert('nothing here is stored longer than the process lives');
+
+const key = kept(
+  {
+    Description: noReader,
+    Enabled: notEncrypted,
+    EnableKeyRotation: notEncrypted,
+    RotationPeriodInDays: notEncrypted,
+    KeyPolicy: policyDocument,
+    KeySpec: notEncrypted,
+    KeyUsage: notEncrypted,
+    MultiRegion: notEncrypted,
+    PendingWindowInDays: notEncrypted,
+    Tags: noReader,
+  },
+  (logicalId, _reader, place) => {
+    const id = uuidOf(`${place.stackName}/${logicalId}`);
+    const arn = `arn:aws:kms:${place.region}:${place.accountId}:key/${id}`;
+    return { physicalId: id, attributes: { Arn: arn, KeyId: id } };
+  },
+);
+
 const scheduleGroup = kept({ Name: used, Tags: noReader }, (logicalId, reader, place) => {
   const name = reader.textOr('Name', physicalName(place, logicalId, { lengthMax: 64 }));
   const arn = `arn:aws:scheduler:${place.region}:${place.accountId}:schedule-group/${name}`;
@@ -113,6 +135,7 @@ export const keptResources: Readonly<Record<string, ResourceKind>> = {
   'AWS::IAM::Policy': policy,
   'AWS::IAM::ManagedPolicy': managedPolicy,
   'AWS::S3::BucketPolicy': bucketPolicy,
+  'AWS::KMS::Key': key,
   'AWS::Logs::LogGroup': logGroup,
   'AWS::Scheduler::ScheduleGroup': scheduleGroup,
   'AWS::CDK::Metadata': cdkMetadata,

@@ -23,19 +23,38 @@ export interface AwsClients {
 
 /** @param hasOwnEndpoint another endpoint than AWS is set: buckets are then addressed by path */
 export function createAwsClients(hasOwnEndpoint: boolean): AwsClients {
-  const requestHandler = new NodeHttpHandler({
+  const requestHandler = createRequestHandler();
+  return {
+    ...createStorageClients(hasOwnEndpoint, requestHandler),
+    kinesis: createKinesisClient(requestHandler),
+  };
+}
+
+/** For functions that have nothing to do with the stream: what is not called is not in their bundle. */
+export function createStorageClients(
+  hasOwnEndpoint: boolean,
+  requestHandler = createRequestHandler(),
+): Pick<AwsClients, 'dynamodb' | 's3'> {
+  return {
+    dynamodb: new DynamoDBClient({ requestHandler }),
+    s3: new S3Client({ requestHandler, forcePathStyle: hasOwnEndpoint }),
+  };
+}
+
+/** For those that have to do with nothing but the stream. */
+export function createKinesisClient(requestHandler = createRequestHandler()): KinesisClient {
+  // HTTP/1.1 for Kinesis, too: the SDK's default is HTTP/2, which plain http endpoints do not speak.
+  return new KinesisClient({ requestHandler });
+}
+
+function createRequestHandler(): NodeHttpHandler {
+  return new NodeHttpHandler({
     requestTimeout: requestTimeoutMs,
     connectionTimeout: connectionTimeoutMs,
     throwOnRequestTimeout: true,
     httpAgent: { keepAlive: true, maxSockets: socketsMax },
     httpsAgent: { keepAlive: true, maxSockets: socketsMax },
   });
-  return {
-    dynamodb: new DynamoDBClient({ requestHandler }),
-    // HTTP/1.1 for Kinesis, too: the SDK's default is HTTP/2, which plain http endpoints do not speak.
-    kinesis: new KinesisClient({ requestHandler }),
-    s3: new S3Client({ requestHandler, forcePathStyle: hasOwnEndpoint }),
-  };
 }
 
 /** True where the SDK's environment names an endpoint of its own for some service. */

@@ -2,7 +2,7 @@ import { createEmbeddedMetrics } from '../../adapters/system/embedded-metrics.ts
 import { nodeSystem } from '../../adapters/system/node-system.ts';
 import { readHeartbeatEnvironment } from '../../config/environment.ts';
 import { sendHeartbeats, type SentHeartbeats } from '../../runtime/send-heartbeats.ts';
-import { createAwsClients, hasOwnEndpoint } from './clients.ts';
+import { createKinesisClient } from './clients.ts';
 import { openShardWriter } from './stream-access.ts';
 
 /**
@@ -14,8 +14,7 @@ import { openShardWriter } from './stream-access.ts';
 export function createHeartbeatHandler(): () => Promise<SentHeartbeats> {
   const environment = readHeartbeatEnvironment(process.env);
   const system = nodeSystem;
-  const { kinesis } = createAwsClients(hasOwnEndpoint(process.env));
-  const writer = openShardWriter(kinesis, environment.streamArn);
+  const writer = openShardWriter(createKinesisClient(), environment.streamArn);
   const telemetry = createEmbeddedMetrics({ job: environment.job, system });
 
   return async () => {

@@ -4,7 +4,7 @@ import { nodeSystem } from '../../adapters/system/node-system.ts';
 import { readRegistrarEnvironment } from '../../config/environment.ts';
 import { describeThrown, HoldfastError } from '../../core/errors.ts';
 import { registerJob, type JobRequest } from '../../runtime/register-job.ts';
-import { createAwsClients, hasOwnEndpoint } from './clients.ts';
+import { createStorageClients, hasOwnEndpoint } from './clients.ts';
 
 /**
  * A request of CloudFormation for a custom resource.
@@ -18,7 +18,6 @@ interface CustomResourceEvent {
   readonly LogicalResourceId: string;
   readonly PhysicalResourceId?: string;
   readonly ResourceProperties: Readonly<Record<string, unknown>>;
-  readonly OldResourceProperties?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -27,7 +26,7 @@ interface CustomResourceEvent {
  */
 export function createRegisterJobHandler(): (event: CustomResourceEvent) => Promise<void> {
   const environment = readRegistrarEnvironment(process.env);
-  const clients = createAwsClients(hasOwnEndpoint(process.env));
+  const clients = createStorageClients(hasOwnEndpoint(process.env));
   const system = nodeSystem;
   const control = createDynamodbControlStore({
     client: clients.dynamodb,
@@ -50,7 +49,8 @@ export function createRegisterJobHandler(): (event: CustomResourceEvent) => Prom
 }
 
 function readRequest(event: CustomResourceEvent, nowMs: number): JobRequest {
-  const { JobName: name, MaxParallelism, Operators, CloneOf: cloneOf } = event.ResourceProperties;
+  const { JobName: name, CloneOf: cloneOf, StreamArn: streamArn } = event.ResourceProperties;
+  const { MaxParallelism, Operators } = event.ResourceProperties;
   // CloudFormation turns every scalar into text.
   const maxParallelism = Number(MaxParallelism);
   if (typeof name !== 'string' || !Array.isArray(Operators)) {
@@ -59,17 +59,24 @@ function readRequest(event: CustomResourceEvent, nowMs: number): JobRequest {
       `Custom::HoldfastJob has JobName ${JSON.stringify(name)} and Operators ${JSON.stringify(Operators)}, expected a name and a list; deploy it with the StreamJob construct`,
     );
   }
-  const before = event.OldResourceProperties?.['JobName'];
-  if (before !== undefined && before !== name) {
+  // By the resource's id, which an update that failed has left as it was, and not by its old properties: those are what was
+  // refused when CloudFormation rolls back.
+  const id = event.PhysicalResourceId ?? physicalIdOf(name);
+  if (id !== physicalIdOf(name)) {
     throw new HoldfastError(
       'invalid',
-      `the job's name is ${JSON.stringify(before)}, the deployment asks for ${JSON.stringify(name)}; the name is a contract: under another one the stream would be read again from its beginning and every output doubled`,
+      `the job of ${id} is asked to be ${name}; the name is a contract: under another one the stream would be read again from its beginning and every output doubled. Keep the name; a second job is a second StreamJob`,
     );
   }
   return {
     ...{ name, maxParallelism, operators: Operators.map(String) },
+    ...(typeof streamArn === 'string' ? { streamArn } : {}),
     ...(typeof cloneOf === 'string' ? { birth: { cloneOf, atMs: nowMs } } : {}),
   };
+}
+
+function physicalIdOf(jobName: unknown): string {
+  return `holdfast-job-${String(jobName)}`;
 }
 
 async function respond(
@@ -83,7 +90,7 @@ async function respond(
     body: JSON.stringify({
       Status: status,
       Reason: reason,
-      PhysicalResourceId: event.PhysicalResourceId ?? `holdfast-job-${String(jobName)}`,
+      PhysicalResourceId: event.PhysicalResourceId ?? physicalIdOf(jobName),
       StackId: event.StackId,
       RequestId: event.RequestId,
       LogicalResourceId: event.LogicalResourceId,

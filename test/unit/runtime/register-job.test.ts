@@ -89,9 +89,52 @@ describe('registerJob', () => {
     await expect(
       registerJob(control, objects, { ...request, maxParallelism: 256 }),
     ).rejects.toThrow(
-      'job demo has maxParallelism 128, the deployment asks for 256; it is fixed for the life of a job, deploy 128',
+      'job demo has maxParallelism 128, the deployment asks for 256: the key groups of every stored key depend on it; it is fixed for the life of a job, deploy 128, or a job of another name',
     );
     expect(await control.readJob('demo')).toEqual(running);
+  });
+
+  it('refuses a renamed operator, says why, and changes nothing', async () => {
+    const { control, objects } = createStores();
+    await registerJob(control, objects, { ...request, operators: ['tally', 'alerts'] });
+    const renamed = { ...request, operators: ['alerts', 'totals'] };
+    await expect(registerJob(control, objects, renamed)).rejects.toThrow(
+      'job demo has operators tally that the deployment lacks, and the deployment has totals that the job lacks: under another id an operator has no state, reads the stream from its beginning and puts out everything again; keep the id, or, if they are different operators, remove the old ones in one deployment and add the new ones in the next',
+    );
+    expect(await control.readJob('demo')).toEqual({ ...running, operators: ['tally', 'alerts'] });
+  });
+
+  it('lets an operator go in one deployment, and another come in the next', async () => {
+    const { control, objects } = createStores();
+    await registerJob(control, objects, { ...request, operators: ['tally', 'alerts'] });
+    await registerJob(control, objects, { ...request, operators: ['alerts'] });
+    const job = await registerJob(control, objects, {
+      ...request,
+      operators: ['totals', 'alerts'],
+    });
+    expect(job.operators).toEqual(['totals', 'alerts']);
+  });
+
+  it('refuses another stream, says why, and changes nothing', async () => {
+    const { control, objects } = createStores();
+    await registerJob(control, objects, { ...request, streamArn: 'arn:a' });
+    const moved = { ...request, streamArn: 'arn:b' };
+    await expect(registerJob(control, objects, moved)).rejects.toThrow(
+      'job demo reads arn:a, the deployment gives it arn:b: the positions of the one mean nothing in the other; deploy it with the stream that it has, or a job of another name with the new one',
+    );
+    expect(await control.readJob('demo')).toEqual(running);
+    // The deployment that is rolled back.
+    expect(await registerJob(control, objects, { ...request, streamArn: 'arn:a' })).toEqual(
+      running,
+    );
+  });
+
+  it('does not guess the stream of a job whose marker names none', async () => {
+    const { control, objects } = createStores();
+    await registerJob(control, objects, request);
+    expect(await registerJob(control, objects, { ...request, streamArn: 'arn:b' })).toEqual(
+      running,
+    );
   });
 
   it('lets a job that is to begin as a clone be born held, in no generation', async () => {
@@ -202,8 +245,8 @@ describe('two deployments at once', () => {
     const { control, objects } = createStores();
     await registerJob(control, objects, request);
     const rival: ControlStore = { ...control, replaceJob: () => Promise.resolve('conflict') };
-    await expect(registerJob(rival, objects, { ...request, operators: ['other'] })).rejects.toThrow(
-      'job demo is being changed by somebody else; deploy again',
-    );
+    await expect(
+      registerJob(rival, objects, { ...request, operators: ['tally', 'other'] }),
+    ).rejects.toThrow('job demo is being changed by somebody else; deploy again');
   });
 });

@@ -58,6 +58,7 @@ describe('the known resource types', () => {
       'AWS::IAM::ManagedPolicy',
       'AWS::IAM::Policy',
       'AWS::IAM::Role',
+      'AWS::KMS::Key',
       'AWS::Kinesis::Stream',
       'AWS::Lambda::EventSourceMapping',
       'AWS::Lambda::Function',

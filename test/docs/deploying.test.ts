@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const project = path.resolve(import.meta.dirname, '..', '..');
+const manual = await readFile(path.join(project, 'docs/deploying.md'), 'utf8');
+
+/** Commands of the manual that begin so, each once: up to the end of its line or of its backticks. */
+function listCommands(begins: string): string[] {
+  const found = manual.matchAll(new RegExp(`${begins} ([^\`\\n#]+)`, 'g'));
+  return [...new Set([...found].map(([, rest]) => rest!.trim()))];
+}
+
+/** The help of a command, or of the command that it is a part of where its words are arguments. */
+async function readHelp(words: readonly string[]): Promise<string> {
+  const cli = path.join(project, 'cli/holdfast.mjs');
+  const { stdout } = await run(process.execPath, [cli, ...words, '--help'], { cwd: project });
+  return stdout;
+}
+
+describe('docs/deploying.md', { timeout: 120_000 }, () => {
+  it.each(listCommands('npx holdfast'))(
+    'names a command that there is: holdfast %s',
+    async (line) => {
+      const words = line.split(' ').filter((word) => /^[a-z]+$/.test(word));
+      const [command] = words;
+      const isGroup = command === 'savepoint';
+      const help = await readHelp(words.slice(0, isGroup ? 2 : 1));
+      expect(help).toContain(`holdfast ${words.slice(0, isGroup ? 2 : 1).join(' ')} `);
+      for (const flag of line.match(/--[a-z-]+/g) ?? []) expect(help).toContain(flag);
+    },
+  );
+
+  it('names at least what an upgrade takes', () => {
+    const commands = listCommands('npx holdfast').map((line) => line.split(' ')[0]);
+    expect(new Set(commands)).toEqual(new Set(['status', 'savepoint', 'restore', 'drill']));
+  });
+
+  it('names context that the app reads', async () => {
+    const app = await readFile(path.join(project, 'infra/app.ts'), 'utf8');
+    const context = [...manual.matchAll(/-c (\w+)=/g)].map(([, name]) => name!);
+    expect(new Set(context)).toEqual(new Set(['stage', 'ephemeral', 'shards']));
+    for (const name of context) expect(app).toContain(`tryGetContext('${name}')`);
+  });
+
+  it('names variables that the command line reads', async () => {
+    const [, list] = /The names for the command line([\s\S]+?)\n\n/.exec(manual)!;
+    const variables = [...list!.matchAll(/HOLDFAST_\w+/g)].map(([name]) => name);
+    expect(variables).toHaveLength(7);
+    const helps = await Promise.all(
+      [['status'], ['checkpoint', 'trigger'], ['savepoint', 'create'], ['restore']].map(readHelp),
+    );
+    for (const name of variables) expect(helps.join().replace(/\s+/g, ' ')).toContain(name);
+  });
+});
