@@ -33,6 +33,8 @@ export interface ChannelMemory {
   lastCommit: Progress | undefined;
   /** When this environment last wrote to or checked the channel, ms since the epoch. */
   lastSeenMs: number;
+  /** The trigger has gone past records that have not all been read since: it cannot be trusted yet (R7). */
+  isBehindTrigger: boolean;
   ahead: readonly AheadKey[];
   /** Committed segments, newest first. */
   chain: readonly SegmentReference[];
@@ -66,6 +68,7 @@ export function recallChannel(memory: EnvironmentMemory, id: string): ChannelMem
   const fresh: ChannelMemory = {
     lastCommit: undefined,
     lastSeenMs: 0,
+    isBehindTrigger: false,
     ahead: [],
     chain: [],
     places: new Map(),

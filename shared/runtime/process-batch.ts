@@ -60,8 +60,11 @@ async function processInSession(
   const { counters } = session;
   const first = records[0]!;
   if (mayHaveSkipped(runtime, session, first)) {
+    // Whatever ends this, the next batch begins past progress again, maybe in this very environment.
+    session.memory.isBehindTrigger = true;
     const outcome = await catchUpTo(runtime, session, first.sequence, deadline);
     if (outcome.kind === 'handBack') return handBack(session, records, counters, outcome.reason);
+    session.memory.isBehindTrigger = false;
   }
   session.hasJoined = true;
   const inputs = decodeRecords(runtime, session.shard, session.memory, records);
@@ -80,7 +83,7 @@ async function processInSession(
 }
 
 /**
- * Law 9: the trigger may have skipped records where it begins past our progress and this environment has not seen it
+ * R7: the trigger may have skipped records where it begins past our progress and this environment has not seen it
  * stand there a moment ago.
  */
 function mayHaveSkipped(
@@ -89,7 +92,10 @@ function mayHaveSkipped(
   first: StreamRecord,
 ): boolean {
   if (!isPast({ sequence: first.sequence, sub: 0 }, session.progress.position)) return false;
-  if (session.staleFence !== undefined) return true;
+  // Nobody has seen the trigger begin at the start of a channel that has read nothing yet, whoever has made its first commit.
+  const isNew = session.progress.position === undefined;
+  const { isBehindTrigger } = session.memory;
+  if (isNew || isBehindTrigger || session.staleFence !== undefined) return true;
   const silenceMs = runtime.system.now() - session.memory.lastSeenMs;
   return !session.isWarm || silenceMs > runtime.settings.silenceMs;
 }

@@ -26,7 +26,7 @@ export interface SuspicionLog {
   forget(): void;
 }
 
-/** How many times an announcement is taken away against other writers. */
+/** How many times an announcement is taken away, against other writers and where no answer comes. */
 const settleTriesMax = 3;
 
 export function createSuspicionLog(
@@ -77,17 +77,18 @@ export function createSuspicionLog(
     settle: async () => {
       if (!isUnderWay) return;
       isUnderWay = false;
-      try {
-        for (let tries = 0; tries < settleTriesMax; tries += 1) {
+      let reason = 'others have written each time';
+      for (let tries = 0; tries < settleTriesMax; tries += 1) {
+        try {
           const next = stored === undefined ? undefined : recordReturn(stored, id);
           if (next === undefined || (await write(next))) return;
+        } catch (thrown) {
+          // Tried again all the same: what is not taken away counts against a record that is innocent.
+          reason = describeThrown(thrown);
         }
-      } catch (thrown) {
-        runtime.telemetry.log('warn', 'an attempt could not be marked as returned', {
-          channel: session.id,
-          error: describeThrown(thrown),
-        });
       }
+      const fields = { channel: session.id, error: reason };
+      runtime.telemetry.log('warn', 'an attempt could not be marked as returned', fields);
     },
     recordThrow: async (position, reason) => {
       isUnderWay = false;

@@ -45,6 +45,7 @@ interface Invocation {
 /** Fewer than it takes to condemn a record that is innocent: deaths in one run, and throws by mood of one record. */
 const killsMax = 5;
 export const moodsMax = 2;
+const unmarkedMax = 3;
 const attemptsMax = 10;
 const invocationsMax = 2000;
 /** Retention and most of the day after it, s: a late redelivery can still come. */
@@ -117,8 +118,8 @@ export async function deliverRandomly(
         clockCheckSteps: 1,
         cacheBytesMax: chance(random, 0.2) ? 0 : 1_000_000,
       },
-      draw: Object.assign(() => drawWriteFault(plan, random), {
-        ofRead: (label: string) => drawReadFault(label, plan, random),
+      draw: Object.assign((label: string) => bound(label, drawWriteFault(plan, random)), {
+        ofRead: (label: string) => bound(label, drawReadFault(label, plan, random)),
       }),
       remainingMs: () => (looks-- > 0 ? 60_000 : 0),
     }).then(finish, (error: unknown) => {
@@ -127,6 +128,14 @@ export async function deliverRandomly(
       if (!isTurnedBit) findings.push(`${owner.name} threw ${String(error)}`);
       finish(undefined);
     });
+  };
+
+  /** Who cannot take an announcement away looks dead (P15): that, too, happens less often than it takes to condemn a record. */
+  let unmarked = 0;
+  const bound = <Fault extends string>(label: string, fault: Fault): Fault | 'none' => {
+    if (fault === 'none' || !label.startsWith('suspicion.')) return fault;
+    unmarked += 1;
+    return unmarked > unmarkedMax ? 'none' : fault;
   };
 
   /** Starts an invocation where the mapping may: on an idle shard, or beside one that it has given up. */
@@ -158,7 +167,7 @@ export async function deliverRandomly(
       marks.note();
       maybeStart(0.5);
       // DynamoDB collects what has expired; long after the last record nothing of this run must have.
-      if (chance(random, 0.02)) {
+      if (chance(random, 0.1)) {
         deployment.state.collectExpired(deployment.system.now() / 1000 + lateSeconds);
       }
       const index = pick(random, labels.length);

@@ -71,7 +71,7 @@ function drawPlan(random: RandomSource): Plan {
   // The operator's results depend on the environment, which they must not: outputs must agree with the state all the same (P2).
   const isImpure = chance(random, 0.3);
   const aggregateProbability = sometimes(0.3, 0.3);
-  const isCrowded = chance(random, 0.25);
+  const isCrowded = chance(random, 0.35);
   const isCalm = chance(random, 0.15);
   const unlessCalm = (probability: number, value: number): number =>
     isCalm ? 0 : sometimes(probability, value);

@@ -182,6 +182,22 @@ const mutants: readonly Mutant[] = [
     replace: 'if (records.length === 0 && mayHaveSkipped(runtime, session, first)) {',
   },
   {
+    rule: 'R7',
+    what: 'the trigger is believed though a catch-up has not come to its end',
+    file: 'shared/runtime/process-batch.ts',
+    find: 'session.memory.isBehindTrigger = true;',
+    replace: 'session.memory.isBehindTrigger = false;',
+    noticedBy: 'test/unit/runtime/skipped-records.test.ts',
+  },
+  {
+    rule: 'R7',
+    what: 'the trigger is believed to begin at the start of a new channel',
+    file: 'shared/runtime/process-batch.ts',
+    find: 'const isNew = session.progress.position === undefined;',
+    replace: 'const isNew = false;',
+    noticedBy: 'test/unit/runtime/skipped-records.test.ts',
+  },
+  {
     rule: 'R10',
     what: 'rows past a fork count',
     file: 'shared/core/row-validity.ts',
@@ -240,6 +256,6 @@ const mutants: readonly Mutant[] = [
 ];
 
 export const restoreMutants: readonly Mutant[] = mutants.map((mutant) => ({
-  ...mutant,
   noticedBy: 'system',
+  ...mutant,
 }));
