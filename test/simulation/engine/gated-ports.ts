@@ -113,8 +113,8 @@ export function gatePorts(ports: Ports, gate: Gate, owner: StepOwner, draw: Draw
         const first = await list();
         if (first.length < 2) return first;
         const page = first.slice(0, first.length >>> 1);
-        const known = new Set(page.map(channelId));
-        return [...page, ...(await list()).filter((channel) => !known.has(channelId(channel)))];
+        const last = channelId(page.at(-1)!);
+        return [...page, ...(await list()).filter((channel) => channelId(channel) > last)];
       },
       readSuspicion: (...args) => read('suspicion.read', () => control.readSuspicion(...args)),
       writeSuspicion: (...args) => write('suspicion.write', () => control.writeSuspicion(...args)),

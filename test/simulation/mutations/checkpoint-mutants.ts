@@ -11,7 +11,7 @@ const takeManifest = 'shared/runtime/checkpoint/take-manifest.ts';
 const mutants: readonly Mutant[] = [
   {
     rule: 'C2',
-    what: 'ancestors that were read before their children are not read again',
+    what: 'ancestors that no page has listed are not looked for',
     file: readCut,
     find: 'if (await read(parent)) open.push(found.get(id)!);',
     replace: 'if (found.size < 0 && (await read(parent))) open.push(found.get(id)!);',
@@ -19,6 +19,7 @@ const mutants: readonly Mutant[] = [
       find: 'if (parent === undefined || parent.progress.isFinished) continue;',
       replace: 'if (parent === undefined || parent !== undefined) continue;',
     },
+    noticedBy: 'test/unit/runtime/checkpoint/read-cut.test.ts',
   },
   {
     rule: 'C3',
@@ -78,6 +79,7 @@ const mutants: readonly Mutant[] = [
     file: gather,
     find: 'else if (!isPlanned) isUnclear = true;',
     replace: 'else if (!isPlanned) isUnclear = false;',
+    noticedBy: 'test/simulation/scenarios/slow-manifest.test.ts',
   },
   {
     rule: 'C7',
@@ -92,6 +94,7 @@ const mutants: readonly Mutant[] = [
     file: 'shared/runtime/checkpoint/take-checkpoint.ts',
     find: '({ object }) => !names.has(object) || pinned.has(object),',
     replace: '({ object }) => !names.has(object) || (pinned.has(object) && !pinned.has(object)),',
+    noticedBy: 'test/simulation/scenarios/late-pin.test.ts',
   },
   {
     rule: 'C7',

@@ -137,6 +137,10 @@ export const hintMutants: readonly Mutant[] = [
     file: dueKeys,
     find: 'due.wasAsked[domain] && !isFiring',
     replace: 'due.wasAsked[domain]',
+    also: {
+      find: '  for (const { domain, time } of due.rest) earliest[domain] = earlierTime(earliest[domain], time);\n',
+      replace: '',
+    },
   },
   {
     rule: 'P12',

@@ -25,3 +25,26 @@ it('a restore whose manifest was retired between its validation and its pin is r
   await play.calm();
   expect(await play.audit()).toEqual([]);
 });
+
+it('a checkpoint that is pinned while a coordinator is about to retire it stays (C7)', async () => {
+  const play = await openPlay();
+  play.put('k0');
+  await play.read();
+  const oldest = await play.checkpoint();
+  play.put('k1');
+  await play.read();
+  // It registers a checkpoint, completes it, and takes the one before it away.
+  const coordinator = play.tick('K1', { retained: 1 });
+  for (const write of ['registers', 'completes', 'retires']) {
+    await coordinator.until('before registry.write');
+    if (write !== 'retires') await coordinator.until('after registry.write');
+  }
+  const restore = play.restore('r1', oldest);
+  await restore.until('in restore.begin-base');
+  await restore.until('after registry.write');
+  await coordinator.goOn();
+  const kept = play.world.registry().complete.map(({ object }) => object);
+  expect(kept).toContain(oldest);
+  await play.calm();
+  expect(await play.audit()).toEqual([]);
+});
