@@ -20,7 +20,7 @@ export interface ProcessFaults {
 }
 
 /** Of a death at a call in focus. */
-const focusProbability = 0.2;
+const focusProbability = 0.3;
 
 export interface Processes {
   begin(kind: string, onLost: () => void): Process;

@@ -60,12 +60,13 @@ export function drawSystemPlan(random: RandomSource): SystemPlan {
   const sometimes = (probability: number, value: number): number =>
     chance(random, probability) ? value : 0;
   const hasOtherLogic = chance(random, 0.3);
+  const focus = drawFocus(random);
   return {
     hasOtherLogic,
     hasVersions: chance(random, 0.3),
     shards: 1 + pick(random, 2),
     environments: 2 + pick(random, 2),
-    acts: drawActs(random, hasOtherLogic),
+    acts: drawActs(random, hasOtherLogic, focus),
     actProbability: [0.01, 0.03, 0.1][pick(random, 3)]!,
     faultProbability: sometimes(0.4, [0.003, 0.01, 0.03][pick(random, 3)]!),
     corruptShare: sometimes(0.3, 0.3),
@@ -83,7 +84,7 @@ export function drawSystemPlan(random: RandomSource): SystemPlan {
     killsMax: 6,
     sleepProbability: sometimes(0.7, 0.01),
     sleepStepsMax: [100, 1000, 5000][pick(random, 3)]!,
-    ...drawFocus(random),
+    ...(focus === undefined ? {} : { focus }),
   };
 }
 
@@ -107,21 +108,23 @@ const focuses = [
   'suspicion.write',
   'clock.sleep',
   // Few runs come to these, so more of them look out for them.
-  ...Array.from({ length: 4 }, () => 'state.remove'),
-  ...Array.from({ length: 4 }, () => 'sink.journal.remove'),
-  ...Array.from({ length: 2 }, () => 'sink.balance.remove'),
+  ...Array.from({ length: 8 }, () => 'state.remove'),
+  ...Array.from({ length: 8 }, () => 'sink.journal.remove'),
+  ...Array.from({ length: 4 }, () => 'sink.balance.remove'),
   ...Array.from({ length: 2 }, () => 'sink.journal.scan'),
 ];
 
-function drawFocus(random: RandomSource): Pick<ProcessFaults, 'focus'> {
-  return chance(random, 0.5) ? { focus: focuses[pick(random, focuses.length)]! } : {};
+function drawFocus(random: RandomSource): string | undefined {
+  return chance(random, 0.5) ? focuses[pick(random, focuses.length)]! : undefined;
 }
 
-function drawActs(random: RandomSource, hasOtherLogic: boolean): Act[] {
+function drawActs(random: RandomSource, hasOtherLogic: boolean, focus: string | undefined): Act[] {
   const keys = 1 + pick(random, 4);
   const isHot = chance(random, 0.3);
   const timers = chance(random, 0.5);
-  const goesBack = chance(random, 0.8);
+  // Rows are removed where there is a way back, and states where drills and generations end.
+  const isAboutRows = focus?.startsWith('sink.') === true;
+  const goesBack = isAboutRows || chance(random, 0.8);
   let id = 0;
   let last: Message | undefined;
   const put = (): Act => {
@@ -137,8 +140,8 @@ function drawActs(random: RandomSource, hasOtherLogic: boolean): Act[] {
   };
   const puts = (bound: number): Act[] => Array.from({ length: pick(random, bound) }, put);
   const acts: Act[] = [...puts(6), drawCut(random)];
-  const others: ActKind[] = drawOthers(random);
-  const moves = 1 + pick(random, 4);
+  const others: ActKind[] = focus === 'state.remove' ? ['drill', 'tidy'] : drawOthers(random);
+  const moves = (isAboutRows ? 3 : 1) + pick(random, 4);
   for (let at = 0; at < moves; at += 1) {
     acts.push(...puts(5));
     if (chance(random, 0.3)) acts.push(drawCut(random));

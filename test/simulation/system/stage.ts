@@ -106,7 +106,7 @@ export function createStage(world: SystemWorld, plan: SystemPlan, random: Random
 const futileVisitsMax = 12;
 
 /** Of a fault of a write in focus. */
-const focusProbability = 0.1;
+const focusProbability = 0.25;
 
 function createDraw(plan: SystemPlan, random: RandomSource): DrawFault {
   const draw = (label: string): 'none' | 'refused' | 'reply-lost' => {
