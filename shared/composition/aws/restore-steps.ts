@@ -17,7 +17,7 @@ import { readReservation } from '../../runtime/restore/reservation.ts';
 import {
   abandonWork,
   beginBase,
-  pinManifest,
+  pinForRestore,
   readBaseObject,
   recreateJob,
   reserve,
@@ -145,7 +145,7 @@ export const restoreSteps: Readonly<Record<RestoreStep, Step>> = {
   ),
 
   'restore.begin-base': defineStep({ order: restoreOrder }, base, async ({ order }, ports) => {
-    await pinManifest(ports, order);
+    await pinForRestore(ports, order);
     if (!order.dryRun) await bringBackManifest(ports, order.manifest);
     const begun = await beginBase(ports, order);
     const fresh = {

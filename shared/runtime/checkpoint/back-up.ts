@@ -4,7 +4,7 @@ import { crc32c } from '../../core/platform.ts';
 import type { ManifestReference } from '../../core/registry.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
 import { hasTimeFor, type Deadline } from '../deadline.ts';
-import { hasObject } from '../has-object.ts';
+import { hasObject, hasObjectBelow } from '../has-object.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { completionName, reservationName, savepointPrefix } from '../object-names.ts';
 import { readWay } from '../restore/reservation.ts';
@@ -64,8 +64,7 @@ export async function refuseCopied(
   label: string,
 ): Promise<void> {
   const prefix = savepointPrefix(job, label);
-  const first = await backup?.list(prefix)[Symbol.asyncIterator]().next();
-  if (first === undefined || first.done === true) return;
+  if (backup === undefined || !(await hasObjectBelow(backup, prefix))) return;
   throw new HoldfastError(
     'conflict',
     `the backup still has a copy of an earlier savepoint ${label} of job ${job}, in ${prefix}; choose another name, or delete the copy there first`,

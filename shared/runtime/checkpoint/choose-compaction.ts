@@ -1,14 +1,14 @@
 import type { Manifest, SortedRun } from '../../core/manifest.ts';
 
 /** When segments are worth merging. */
-export interface MergeLimits {
+export interface MergeThresholds {
   /** Once there are so many: a restore reads them all, and a manifest names them all. */
   readonly segmentsMax: number;
   /** Or once they have so many bytes. */
   readonly segmentBytesMax: number;
 }
 
-export const defaultMergeLimits: MergeLimits = {
+export const defaultMergeThresholds: MergeThresholds = {
   segmentsMax: 256,
   segmentBytesMax: 64 * 1024 * 1024,
 };
@@ -31,7 +31,7 @@ export type CompactionChoice =
  */
 export function chooseCompaction(
   { channels, runs }: Pick<Manifest, 'channels' | 'runs'>,
-  { segmentsMax, segmentBytesMax }: MergeLimits = defaultMergeLimits,
+  { segmentsMax, segmentBytesMax }: MergeThresholds = defaultMergeThresholds,
 ): CompactionChoice {
   const segments = channels.flatMap((cut) => cut.segments);
   const segmentBytes = segments.reduce((total, { bytes }) => total + bytes, 0);

@@ -6,7 +6,7 @@ import type { JobPorts } from '../job-ports.ts';
 import { compactionPrefix, parseObjectName } from '../object-names.ts';
 import { readJob } from '../restore/hold.ts';
 import { readRegistry } from './change-registry.ts';
-import { chooseCompaction, type MergeLimits } from './choose-compaction.ts';
+import { chooseCompaction, type MergeThresholds } from './choose-compaction.ts';
 import { findManifest } from './find-manifest.ts';
 import { finishCompaction } from './finish-compaction.ts';
 import { findPlan, planCompaction } from './plan-compaction.ts';
@@ -21,16 +21,16 @@ export async function isMergeDue(
   ports: Pick<JobPorts, 'objects' | 'job'>,
   registry: Registry,
   generation: number,
-  limits?: MergeLimits,
+  thresholds?: MergeThresholds,
 ): Promise<boolean> {
-  return (await chooseMerge(ports, registry, generation, limits)) !== undefined;
+  return (await chooseMerge(ports, registry, generation, thresholds)) !== undefined;
 }
 
 async function chooseMerge(
   ports: Pick<JobPorts, 'objects' | 'job'>,
   { complete, base }: Registry,
   generation: number,
-  limits?: MergeLimits,
+  thresholds?: MergeThresholds,
 ) {
   const newest = complete.findLast(
     // Those with a label are of moments of the past (R15).
@@ -44,7 +44,7 @@ async function chooseMerge(
   const manifest =
     newest === undefined || isMerged ? undefined : await findManifest(ports, newest.object);
   if (manifest === undefined) return undefined;
-  const choice = chooseCompaction(manifest, limits);
+  const choice = chooseCompaction(manifest, thresholds);
   return choice.kind === 'none' ? undefined : { manifest, choice };
 }
 
@@ -64,13 +64,13 @@ export async function compactJob(
   ports: JobPorts,
   work: PendingWork | undefined,
   deadline: Deadline,
-  limits?: MergeLimits,
+  thresholds?: MergeThresholds,
 ): Promise<boolean> {
   const { generation } = await readJob(ports);
   // Registered before anything is read: from here on the files of the newest checkpoint stay (C7).
   const pending = work ?? (await registerCompaction(ports, generation));
   if ((await findPlan(ports, pending.number)) === undefined) {
-    const merge = await chooseMerge(ports, await readRegistry(ports), generation, limits);
+    const merge = await chooseMerge(ports, await readRegistry(ports), generation, thresholds);
     if (merge === undefined) {
       await dropPending(ports, pending.id);
       return false;

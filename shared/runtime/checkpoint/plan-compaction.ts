@@ -11,6 +11,7 @@ import { cutRanges, earliestRanges } from '../../core/key-cuts.ts';
 import type { ChannelCut, Manifest } from '../../core/manifest.ts';
 import { compareTexts } from '../../core/position.ts';
 import type { PendingWork } from '../../core/registry.ts';
+import { hasObjectBelow } from '../has-object.ts';
 import { inParallel } from '../in-parallel.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { compactionPrefix, planName, savepointPrefix } from '../object-names.ts';
@@ -73,7 +74,7 @@ export async function planCompaction(
   const mergedRuns = options.runs ?? manifest.runs.length;
   const drops = options.dropsTombstones && mergedRuns === manifest.runs.length;
   const savepoint = savepointOf(ports.job, pending, options.into);
-  if (savepoint !== '' && (await hasObjects(ports, options.into))) {
+  if (savepoint !== '' && (await hasObjectBelow(ports.objects, options.into))) {
     // A twin may have planned meanwhile, and begun.
     const twins = await findPlan(ports, pending.number);
     if (twins !== undefined) return twins;
@@ -120,11 +121,6 @@ function savepointOf(job: string, { kind, label, number }: PendingWork, into: st
     'internal',
     `${kind} ${number} would write run files to ${into}, which is neither its own nor a savepoint's place`,
   );
-}
-
-async function hasObjects({ objects }: JobPorts, prefix: string): Promise<boolean> {
-  const first = await objects.list(prefix)[Symbol.asyncIterator]().next();
-  return first.done !== true;
 }
 
 /**

@@ -13,7 +13,7 @@ import { completionName } from '../object-names.ts';
 import { endStaleHold } from '../restore/end-stale-hold.ts';
 import { backUp } from './back-up.ts';
 import { readRegistry } from './change-registry.ts';
-import type { MergeLimits } from './choose-compaction.ts';
+import type { MergeThresholds } from './choose-compaction.ts';
 import { collectGarbage } from './collect-garbage.ts';
 import { compactJob, isMergeDue } from './compact-job.ts';
 import { patrolChannels, type PatrolPorts } from './patrol-channels.ts';
@@ -33,8 +33,8 @@ import { dropPending, manifestOf, markComplete } from './take-manifest.ts';
 
 export interface CoordinatorPorts extends PatrolPorts {
   readonly metrics: CheckpointMetrics;
-  /** When segments are merged. @default defaultMergeLimits */
-  readonly mergeLimits?: MergeLimits;
+  /** When segments are merged. @default defaultMergeThresholds */
+  readonly mergeThresholds?: MergeThresholds;
 }
 
 /** What a tick has done. */
@@ -214,7 +214,7 @@ async function keepUp(
   const { job } = facts;
   if (job === undefined || !job.isRunning || job.isHeld) return;
   await secureManifests(ports, registry.complete.slice(-1), deadline);
-  const merge = await isMergeDue(ports, registry, job.generation, ports.mergeLimits);
+  const merge = await isMergeDue(ports, registry, job.generation, ports.mergeThresholds);
   const { actions } = coordinate(settings, { ...facts, isMergeDue: merge }, ports.system.now());
   for (const action of actions) {
     try {
@@ -234,7 +234,7 @@ async function keepUpOne(
   deadline: Deadline,
 ): Promise<void> {
   if (action.kind === 'compact') {
-    await compactJob(ports, action.work, deadline, ports.mergeLimits);
+    await compactJob(ports, action.work, deadline, ports.mergeThresholds);
   } else if (action.kind === 'collect') {
     const options = { graceMs: collectionGraceMs, dryRun: false, deadline };
     const { isDone, expired, deleted } = await collectGarbage(ports, options);

@@ -2,6 +2,7 @@ import { HoldfastError, isHoldfastError } from '../../core/errors.ts';
 import type { ChannelCut, Manifest, SortedRun } from '../../core/manifest.ts';
 import type { PendingWork } from '../../core/registry.ts';
 import { changeRegistry, readRegistry } from '../checkpoint/change-registry.ts';
+import { pinManifest } from '../checkpoint/pin-manifest.ts';
 import { planCompaction, readPlan } from '../checkpoint/plan-compaction.ts';
 import { runCompaction, type CompactionState } from '../checkpoint/run-compaction.ts';
 import {
@@ -110,12 +111,11 @@ export async function unpinCloned(ports: RestorePorts, order: CloneOrder): Promi
 }
 
 async function pinCloned(ports: RestorePorts, order: CloneOrder): Promise<void> {
-  const sinceMs = ports.system.now();
-  const owner = `clone ${order.restore} of job ${ports.job}`;
-  const id = pinId(ports, order);
-  await changeRegistry(requireCloned(ports), (there) => {
-    if (there.pins.some((pin) => pin.id === id)) return undefined;
-    return { ...there, pins: [...there.pins, { id, owner, object: order.copyOf, sinceMs }] };
+  await pinManifest(requireCloned(ports), {
+    id: pinId(ports, order),
+    owner: `clone ${order.restore} of job ${ports.job}`,
+    object: order.copyOf,
+    sinceMs: ports.system.now(),
   });
 }
 

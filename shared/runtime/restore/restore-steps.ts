@@ -16,6 +16,7 @@ import {
 import { describeOperators } from '../checkpoint/manifest-facts.ts';
 import { rebuildRegistry } from '../checkpoint/rebuild-registry.ts';
 import { findBase } from '../checkpoint/find-manifest.ts';
+import { pinManifest } from '../checkpoint/pin-manifest.ts';
 import { planCompaction } from '../checkpoint/plan-compaction.ts';
 import { baseName, compactionPrefix } from '../object-names.ts';
 import { bringBackManifest, fallbackOf } from './backup-copies.ts';
@@ -51,29 +52,13 @@ export async function recreateJob(
   await createHeldJob(ports, { id: holdId, owner: order.restore }, known);
 }
 
-/**
- * C7: the manifest and its files stay while the restore reads them.
- *
- * @throws HoldfastError `conflict` where the manifest is no more among the complete ones: its files may be going already
- */
-export async function pinManifest(ports: RestorePorts, order: RestoreOrder): Promise<void> {
-  const sinceMs = ports.system.now();
-  await changeRegistry(ports, (there) => {
-    if (there.pins.some(({ id }) => id === order.restore)) return undefined;
-    if (!there.complete.some(({ object }) => object === order.manifest)) {
-      throw new HoldfastError(
-        'conflict',
-        `manifest ${order.manifest} of job ${ports.job} is not kept any more, and its files go; take one of: holdfast checkpoint list`,
-      );
-    }
-    const pin = {
-      object: order.manifest,
-      id: order.restore,
-      owner: `restore ${order.restore}`,
-      sinceMs,
-    };
-    return { ...there, pins: [...there.pins, pin] };
-  });
+/** C7: the manifest and its files stay while the restore reads them. */
+export async function pinForRestore(
+  ports: RestorePorts,
+  { restore, manifest }: RestoreOrder,
+): Promise<void> {
+  const owner = `restore ${restore}`;
+  await pinManifest(ports, { id: restore, owner, object: manifest, sinceMs: ports.system.now() });
 }
 
 /** Ends what the restore has registered. */

@@ -99,8 +99,8 @@ const mutants: readonly Mutant[] = [
   {
     rule: 'C7',
     what: 'a manifest that may be going already is pinned',
-    file: 'shared/runtime/restore/restore-steps.ts',
-    find: 'if (!there.complete.some(({ object }) => object === order.manifest)) {',
+    file: 'shared/runtime/checkpoint/pin-manifest.ts',
+    find: 'if (!there.complete.some(({ object }) => object === pin.object)) {',
     replace: 'if (there.complete.length < 0) {',
     noticedBy: 'test/simulation/scenarios/late-pin.test.ts',
   },

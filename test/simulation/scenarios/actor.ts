@@ -1,7 +1,8 @@
+import { isPassing } from '../../../shared/core/errors.ts';
 import type { ChooseStep, StepChoice } from '../engine/gate.ts';
 import type { DrawFault, WriteFault } from '../engine/gated-ports.ts';
 import type { Process } from '../engine/processes.ts';
-import { describe, isPassing } from '../system/stage.ts';
+import { describe } from '../system/stage.ts';
 import { createActorStage, createCast, type ActorStage, type Troupe } from './actor-stage.ts';
 
 /**

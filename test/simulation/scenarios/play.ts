@@ -201,7 +201,7 @@ export async function openPlay(options: PlayOptions = {}): Promise<Play> {
         const coordinator = {
           ...ports,
           metrics: { publish: () => undefined },
-          mergeLimits: { segmentsMax: mergeAfter, segmentBytesMax: 1e9 },
+          mergeThresholds: { segmentsMax: mergeAfter, segmentBytesMax: 1e9 },
         };
         // It leaves the next checkpoint to the next tick.
         return runCoordinator(coordinator, settings, { remainingMs: () => minuteMs - 1 });

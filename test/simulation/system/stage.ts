@@ -1,4 +1,4 @@
-import { isHoldfastError } from '../../../shared/core/errors.ts';
+import { isHoldfastError, isPassing } from '../../../shared/core/errors.ts';
 import type { RandomSource } from '../../../shared/core/random.ts';
 import type {
   OperatorCalls,
@@ -52,6 +52,7 @@ export function createStage(world: SystemWorld, plan: SystemPlan, random: Random
     return gateSystem(world.system, gate, owner, skewMs);
   };
   const judge = (who: string, thrown: unknown): void => {
+    // It says so, and whoever comes next goes on.
     if (isPassing(thrown)) return;
     if (plan.corruptShare > 0 && isHoldfastError(thrown, 'corrupt')) return;
     world.findings.push(`${who} threw ${describe(thrown)}`);
@@ -143,15 +144,6 @@ export function gateSystem(
       });
     },
   };
-}
-
-/** What may be thrown without being a mistake: it says so, and whoever comes next goes on. */
-export function isPassing(thrown: unknown): boolean {
-  return (
-    isHoldfastError(thrown, 'unavailable') ||
-    isHoldfastError(thrown, 'conflict') ||
-    isHoldfastError(thrown, 'fenced')
-  );
 }
 
 export function describe(thrown: unknown): string {

@@ -70,7 +70,7 @@ export function createKeepers(stage: Stage, workflows: Workflows): Keepers {
         const coordinator = {
           ...ports,
           metrics: { publish: () => undefined },
-          mergeLimits: { segmentsMax: plan.mergeAfterSegments, segmentBytesMax: 1e9 },
+          mergeThresholds: { segmentsMax: plan.mergeAfterSegments, segmentBytesMax: 1e9 },
         };
         return runCoordinator(coordinator, settings, deadlineAt(system, system.now() + tickMs));
       });

@@ -23,8 +23,6 @@ function openEnvironment(name: string, { flavour, version }: Code): CodeEnvironm
  * up; children before their parents; and, made anew while a job is held, beginning wherever it likes.
  */
 export interface Mapping {
-  /** Records wait that it has not taken for done. */
-  readonly hasWork: () => boolean;
   /** Begins deliveries; true where it has begun one. */
   goOn(mustBegin: boolean): boolean;
   /** From now on environments run the code that is deployed. */
@@ -114,7 +112,6 @@ export function createMapping(stage: Stage): Mapping {
 
   return {
     deploy,
-    hasWork: () => unread().length > 0,
     goOn(mustBegin) {
       maybeJump();
       const isHeld = world.present().hold !== undefined;

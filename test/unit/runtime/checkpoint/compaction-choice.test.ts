@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Manifest } from '../../../../shared/core/manifest.ts';
 import {
   chooseCompaction,
-  defaultMergeLimits,
+  defaultMergeThresholds,
 } from '../../../../shared/runtime/checkpoint/choose-compaction.ts';
 
-const { segmentsMax, segmentBytesMax } = defaultMergeLimits;
+const { segmentsMax, segmentBytesMax } = defaultMergeThresholds;
 
 type Content = Pick<Manifest, 'channels' | 'runs'>;
 

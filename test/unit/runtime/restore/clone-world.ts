@@ -1,6 +1,6 @@
-import { firstShard, type JobOptions } from '../job-fixture.ts';
+import type { JobOptions } from '../job-fixture.ts';
 import { createRestorableJob, type RestorableJob } from './restorable-job.ts';
-import { put, straight } from './two-halves.ts';
+import { half, straight } from './two-halves.ts';
 import type { CloneOrder } from '../../../../shared/runtime/restore/check-clone.ts';
 import { restoreJob } from './restore-job.ts';
 import type { RestorePorts } from '../../../../shared/runtime/restore/restore-order.ts';
@@ -34,13 +34,8 @@ export async function halfway(
   make: (world: RestorableJob) => Promise<{ readonly object: string }>,
   options: JobOptions = {},
 ) {
-  const source = await createRestorableJob();
-  put(source.job, 1, 20);
-  await source.deliver(firstShard);
-  const { object } = await make(source);
-  put(source.job, 21, 40);
-  await source.deliver(firstShard);
-  return { source, object, twin: await deployClone(source, options) };
+  const source = await half(make);
+  return { source, object: source.object, twin: await deployClone(source, options) };
 }
 
 type Visible = Awaited<ReturnType<typeof straight>>;

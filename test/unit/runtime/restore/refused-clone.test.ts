@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeManifest, encodeManifest } from '../../../../shared/core/manifest-codec.ts';
 import type { Manifest } from '../../../../shared/core/manifest.ts';
+import { retireCheckpoints } from '../../../../shared/runtime/checkpoint/take-checkpoint.ts';
 import { registerPending } from '../../../../shared/runtime/checkpoint/take-manifest.ts';
 import { endStaleHold } from '../../../../shared/runtime/restore/end-stale-hold.ts';
 import { abortHold, resumeJob, takeHold } from '../../../../shared/runtime/restore/hold.ts';
@@ -211,4 +212,14 @@ describe('a job that is to begin as a clone', () => {
     }
     expect(await twin.registry()).toMatchObject({ pending: [work], complete: [] });
   });
+});
+
+it('a clone of a manifest that is no more kept is refused where it would be pinned (C7)', async () => {
+  const world = await begin();
+  const { source, twin, object } = world;
+  const { complete } = (await source.job.control.readRegistry(jobName))!;
+  // Its object is still in the bucket, for garbage collection to take.
+  await retireCheckpoints(source.ports, complete);
+  await expect(twin.clone(object)).rejects.toThrow('is not kept any more, and its files go');
+  await expectUntouched(world);
 });

@@ -26,7 +26,7 @@ import { findStretches, republishStretch } from '../../../../shared/runtime/rest
 import {
   abandonWork,
   beginBase,
-  pinManifest,
+  pinForRestore,
   readBaseObject,
   recreateJob,
   reserve,
@@ -109,7 +109,7 @@ async function make(
   // An earlier call of this restore may have died under its hold.
   const holdId = job?.hold?.owner === order.restore ? job.hold.id : ports.system.randomId();
   if (order.areTablesLost) await recreateJob(ports, order, holdId);
-  await pinManifest(ports, order);
+  await pinForRestore(ports, order);
   try {
     await bringBackManifest(ports, order.manifest);
     const base = await makeBase(ports, order);
