@@ -50,6 +50,12 @@ export interface EmbeddedAwsOptions {
   readonly log?: (line: string) => void;
   /** @default free ports */
   readonly ports?: ServicePorts;
+  /**
+   * Where functions find the services, given where those are: for who listens in between. Asked once, before anything is created.
+   *
+   * @default the services themselves
+   */
+  readonly functionEndpoints?: (services: ServiceEndpoints) => Promise<ServiceEndpoints>;
   /** @default polls after 50 ms to 1 s, retries after 25 ms to 1 s, looks for shards every second */
   readonly pace?: Partial<MappingPace>;
   /**
@@ -162,7 +168,9 @@ export async function startEmbeddedAws(options: EmbeddedAwsOptions): Promise<Emb
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= stopAll(services, clients, localServices));
   try {
-    const { resources, outputs } = await createStack(plan, services);
+    const endpoints = await options.functionEndpoints?.(localServices.endpoints);
+    const lambdaHost = { ...services.lambdaHost, ...(endpoints !== undefined && { endpoints }) };
+    const { resources, outputs } = await createStack(plan, { ...services, lambdaHost });
     return {
       ...location,
       endpoints: localServices.endpoints,

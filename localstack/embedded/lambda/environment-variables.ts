@@ -39,6 +39,11 @@ export function environmentVariables(
   };
 }
 
+/** The access key of who acts with a role: the role's name. */
+function accessKeyOf(roleArn: string): string {
+  return roleArn.slice(roleArn.lastIndexOf('/') + 1);
+}
+
 function lambdaVariables(
   settings: FunctionSettings,
   host: { region: string; runtimeApi: string; logStreamName: string },
@@ -54,8 +59,8 @@ function lambdaVariables(
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
     AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${settings.functionName}`,
     AWS_LAMBDA_LOG_STREAM_NAME: host.logStreamName,
-    // The emulators check no signature, but the SDK refuses to sign without these.
-    AWS_ACCESS_KEY_ID: 'local',
+    // The emulators check no signature, but the SDK refuses to sign without these. The key tells whose call a request is.
+    AWS_ACCESS_KEY_ID: accessKeyOf(settings.roleArn),
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_SESSION_TOKEN: 'local',
     AWS_LAMBDA_RUNTIME_API: host.runtimeApi,

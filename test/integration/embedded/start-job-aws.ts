@@ -28,7 +28,7 @@ export interface JobAws {
 export async function startJobAws(
   name: string,
   addTo: (stack: Stack) => Readonly<Record<string, string>>,
-  options: Omit<EmbeddedAwsOptions, 'templateFile' | 'log' | 'pace'> = {},
+  options: Omit<EmbeddedAwsOptions, 'templateFile' | 'log'> = {},
 ): Promise<JobAws> {
   const app = createApp();
   const remove = (): void => {
@@ -45,7 +45,7 @@ export async function startJobAws(
       ...options,
       templateFile: join(app.outdir, `${name}.template.json`),
       log: (line) => printed.push(line),
-      pace: { pollIntervalMsMax: 250, retryDelayMsMax: 100 },
+      pace: { pollIntervalMsMax: 250, retryDelayMsMax: 100, ...options.pace },
     });
     const clients = createServiceClients(aws.endpoints, aws.region);
     return {

@@ -98,7 +98,8 @@ describe('a local function', () => {
       AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
       AWS_LAMBDA_LOG_GROUP_NAME: '/aws/lambda/tested',
       AWS_LAMBDA_LOG_STREAM_NAME: expect.any(String) as string,
-      AWS_ACCESS_KEY_ID: 'local',
+      // The name of its role.
+      AWS_ACCESS_KEY_ID: 'tested',
       AWS_SECRET_ACCESS_KEY: 'local',
       AWS_SESSION_TOKEN: 'local',
       AWS_LAMBDA_RUNTIME_API: expect.stringMatching(/^127\.0\.0\.1:\d+$/) as string,
