@@ -12,6 +12,7 @@ export type GrantedResource =
   | 'control-table'
   | 'dead-letter-table'
   | 'sink-tables'
+  | 'append-sink-tables'
   | 'bucket'
   | 'job-objects'
   | 'discarded-batches'
@@ -70,7 +71,6 @@ const STREAM_KEY_WRITER: Permission = { ...STREAM_KEY_READER, actions: ['kms:Gen
 
 const IDEMPOTENT_OUTPUT_ACTIONS = [
   'dynamodb:BatchGetItem',
-  'dynamodb:GetItem',
   'dynamodb:PartiQLInsert',
   'dynamodb:PartiQLUpdate',
   'dynamodb:PutItem',
@@ -105,14 +105,8 @@ export const OPERATOR_PERMISSIONS: readonly Permission[] = [
   },
   {
     on: 'control-table',
-    actions: [
-      'dynamodb:ConditionCheckItem',
-      'dynamodb:GetItem',
-      'dynamodb:PutItem',
-      'dynamodb:Query',
-      'dynamodb:UpdateItem',
-    ],
-    why: 'progress, its fences, and the first commit of a channel, which checks its parents (P9)',
+    actions: ['dynamodb:ConditionCheckItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
+    why: 'progress, and the first commit of a channel, which checks its parents (P9)',
   },
   {
     on: 'dead-letter-table',
@@ -121,9 +115,13 @@ export const OPERATOR_PERMISSIONS: readonly Permission[] = [
   },
   {
     on: 'sink-tables',
-    // BatchWriteItem serves sinks that are declared at-least-once: whether one is, is known to the code alone.
-    actions: ['dynamodb:BatchWriteItem', ...IDEMPOTENT_OUTPUT_ACTIONS],
+    actions: IDEMPOTENT_OUTPUT_ACTIONS,
     why: "the operator's own sinks only: each sink has one writer",
+  },
+  {
+    on: 'append-sink-tables',
+    actions: ['dynamodb:BatchWriteItem'],
+    why: 'for those that are declared at-least-once: whether one is, is known to the code alone',
   },
   {
     on: 'job-objects',
@@ -147,7 +145,7 @@ export const OPERATOR_PERMISSIONS: readonly Permission[] = [
 export const REGISTRAR_PERMISSIONS: readonly Permission[] = [
   {
     on: 'control-table',
-    actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+    actions: ['dynamodb:GetItem', 'dynamodb:PutItem'],
     why: 'the job item (C1)',
   },
   {

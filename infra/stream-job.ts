@@ -245,6 +245,9 @@ export class StreamJob extends Construct {
       resources: {
         ...listStorageArns(storage, job.jobName, ownSinks),
         ...listStreamArns(this.stream),
+        'append-sink-tables': [...ownSinks]
+          .filter(([name]) => operator.sinks[name] === 'append')
+          .map(([, table]) => table.tableArn),
       },
       ...{ removalPolicy, encryptionKey: this.encryptionKey },
     });
