@@ -8,6 +8,10 @@ export interface RecordedRequest {
   /** The operation's name where the protocol has one, such as `PutItem`. */
   readonly operation: string;
   readonly body: string;
+  /** The access key that it is signed with. */
+  readonly accessKey: string;
+  /** The HTTP status of the answer. */
+  readonly status: number;
 }
 
 export interface RecordingProxy {
@@ -15,19 +19,34 @@ export interface RecordingProxy {
   stop(): Promise<void>;
 }
 
+export interface ProxyOptions {
+  /** Gets each request that was answered. */
+  readonly record: (request: RecordedRequest) => void;
+  /** The name of the error with which an operation is refused, as by an endpoint that lacks it. @default none is */
+  readonly refuse?: (operation: string) => string | undefined;
+}
+
 /** Passes everything on to a local service, and tells of it. */
 export async function startRecordingProxy(
   target: string,
-  record: (request: RecordedRequest) => void,
+  { record, refuse }: ProxyOptions,
 ): Promise<RecordingProxy> {
   const { hostname, port } = new URL(target);
   const server = createServer((incoming, answer) => {
     void readBody(incoming).then((body) => {
       const { method = '', url = '', headers } = incoming;
       const operation = String(headers['x-amz-target'] ?? '').replace(/^.*\./, '');
-      record({ method, url, operation, body: body.toString() });
+      const error = refuse?.(operation);
+      if (error !== undefined) {
+        answer.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
+        answer.end(JSON.stringify({ __type: error, message: `${operation} is not known here` }));
+        return;
+      }
+      const accessKey = /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1] ?? 'nobody';
       const passed = request({ hostname, port, method, path: url, headers }, (reply) => {
-        answer.writeHead(reply.statusCode ?? 502, reply.headers);
+        const status = reply.statusCode ?? 502;
+        record({ ...{ method, url, operation, accessKey, status }, body: body.toString() });
+        answer.writeHead(status, reply.headers);
         reply.pipe(answer);
       });
       passed.on('error', () => answer.destroy());
