@@ -16,6 +16,8 @@ import { startJobAws, type JobAws } from '../embedded/start-job-aws.ts';
  * local AWS takes such a template, too.
  */
 
+const SINKS = { airports: 'upsert', alerts: 'append', hours: 'append', late: 'append' } as const;
+
 function addJob(stack: Stack): Record<string, string> {
   const job = new StreamJob(stack, 'Job', {
     jobName: 'flights',
@@ -24,7 +26,7 @@ function addJob(stack: Stack): Record<string, string> {
       {
         id: 'flight-delays',
         entry: 'functions/flight-delays/handler.ts',
-        sinks: { airports: 'upsert', alerts: 'append', hours: 'append', late: 'append' },
+        sinks: SINKS,
       },
     ],
     maxParallelism: 8,
@@ -69,6 +71,7 @@ async function update(
     JobName: 'flights',
     MaxParallelism: '8',
     Operators: ['flight-delays'],
+    Sinks: SINKS,
     StreamArn: aws.outputs['StreamArn']!,
   };
   answers = [];
@@ -107,6 +110,16 @@ const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] =
     /job flights has operators flight-delays that the deployment lacks, .+ keep the id, or/,
   ],
   [
+    'a view that becomes a log',
+    { Sinks: { ...SINKS, airports: 'append' } },
+    /job flights has sinks of another kind than the deployment: airports \(upsert so far, append in the deployment\): .+ give the new sink another name/,
+  ],
+  [
+    'a kind of sink that there is not',
+    { Sinks: { ...SINKS, airports: 'stream' } },
+    /job flights has sink airports of kind "stream", expected append or upsert/,
+  ],
+  [
     'another stream',
     { StreamArn: 'arn:aws:kinesis:us-east-1:000000000000:stream/other' },
     /the deployment gives it arn:aws:kinesis:us-east-1:000000000000:stream\/other: .+ deploy it with the stream that it has/,
@@ -125,7 +138,7 @@ describe('a deployment', () => {
 
   it('that changes nothing is taken', async () => {
     const before = await readJob();
-    expect(before).toBeDefined();
+    expect(before?.sinks).toEqual(SINKS);
     expect(await update({})).toMatchObject({
       Status: 'SUCCESS',
       PhysicalResourceId: 'holdfast-job-flights',
@@ -149,4 +162,14 @@ describe('a deployment', () => {
       expect(await readJob()).toEqual(before);
     },
   );
+
+  it('without a sink that there was is taken, and so is one of a job that never had any', async () => {
+    const { airports: _, ...rest } = SINKS;
+    expect(await update({ Sinks: rest })).toMatchObject({ Status: 'SUCCESS' });
+    expect((await readJob())?.sinks).toEqual(rest);
+    expect(await update({ Sinks: undefined })).toMatchObject({ Status: 'SUCCESS' });
+    expect((await readJob())?.sinks).toEqual({});
+    expect(await update({})).toMatchObject({ Status: 'SUCCESS' });
+    expect((await readJob())?.sinks).toEqual(SINKS);
+  });
 });
