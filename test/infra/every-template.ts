@@ -1,3 +1,4 @@
+import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Stream } from 'aws-cdk-lib/aws-kinesis';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
@@ -86,6 +87,19 @@ export const everyTemplate: readonly (readonly [string, ReadTemplate])[] = [
   [
     'heartbeats',
     template({ heartbeat: { every: Duration.minutes(1), behind: Duration.minutes(2) } }),
+  ],
+  [
+    'a VPC',
+    template((of) => ({
+      heartbeat: { every: Duration.minutes(1), behind: Duration.minutes(2) },
+      vpc: {
+        vpc: Vpc.fromVpcAttributes(of, 'Vpc', {
+          vpcId: 'vpc-0a1b2c3d',
+          availabilityZones: ['eu-central-1a', 'eu-central-1b'],
+          privateSubnetIds: ['subnet-0a1b2c3d', 'subnet-1a1b2c3d'],
+        }),
+      },
+    })),
   ],
   ['encryption', template({ encryption: 'customer-managed' })],
   [

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { RemovalPolicy, type Stack } from 'aws-cdk-lib/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StreamJob } from '../../../infra/stream-job.ts';
@@ -12,8 +13,8 @@ import { nodeSystem } from '../../../shared/adapters/system/node-system.ts';
 import { startJobAws, type JobAws } from '../embedded/start-job-aws.ts';
 
 /*
- * Deployments that change a job, as CloudFormation asks the registrar for them. The job is encrypted with a key of its own: the
- * local AWS takes such a template, too.
+ * Deployments that change a job, as CloudFormation asks the registrar for them. The job is encrypted with a key of its own, and
+ * in a VPC: the local AWS takes such a template, too.
  */
 
 const SINKS = { airports: 'upsert', alerts: 'append', hours: 'append', late: 'append' } as const;
@@ -31,6 +32,13 @@ function addJob(stack: Stack): Record<string, string> {
     ],
     maxParallelism: 8,
     encryption: 'customer-managed',
+    vpc: {
+      vpc: Vpc.fromVpcAttributes(stack, 'Vpc', {
+        vpcId: 'vpc-0a1b2c3d',
+        availabilityZones: ['us-east-1a'],
+        privateSubnetIds: ['subnet-0a1b2c3d'],
+      }),
+    },
     removalPolicy: RemovalPolicy.DESTROY,
   });
   return {
