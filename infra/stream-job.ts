@@ -17,6 +17,7 @@ import { Coordinator } from './coordinator.ts';
 import { HandlerFunction } from './handler-function.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { createJobKey } from './job-key.ts';
+import { createJobNetwork, type JobNetwork } from './job-network.ts';
 import { JobRegistration } from './job-registration.ts';
 import { createJobStorage, type JobStorage, listStorageArns } from './job-storage.ts';
 import {
@@ -35,6 +36,10 @@ import { WorkflowSteps } from './workflow-steps.ts';
 
 /** Where the runtime publishes its metrics. */
 const METRICS_NAMESPACE = 'Holdfast';
+
+interface OperatorSurroundings extends Required<Pick<StreamJobProps, 'bundle' | 'removalPolicy'>> {
+  readonly network: JobNetwork | undefined;
+}
 
 /**
  * A stateful stream job: its source stream, one function for each operator, and the tables and the
@@ -88,6 +93,7 @@ export class StreamJob extends Construct {
       sinkNames: job.operators.flatMap(({ sinks }) => Object.keys(sinks)),
       ...{ removalPolicy, encryptionKey },
     });
+    const network = createJobNetwork(this, props.vpc, job);
     const backup = placeBackup(this.node.path, props.checkpointing?.backup, {
       jobName: job.jobName,
       bucket: storage.bucket,
@@ -103,13 +109,14 @@ export class StreamJob extends Construct {
       job,
       storage,
       streamArn: this.stream.streamArn,
-      bundle,
-      removalPolicy,
+      ...{ bundle, removalPolicy, network },
     });
     this.registrarFunction = registration.registrar.function;
     const mappings = new Map<string, CfnEventSourceMapping>();
     for (const operator of job.operators) {
-      const handler = this.#addOperator(job, operator, storage, { bundle, removalPolicy });
+      const handler = this.#addOperator(job, operator, storage, {
+        ...{ bundle, removalPolicy, network },
+      });
       const mapping = createStreamMapping(handler, 'Mapping', {
         streamArn: this.stream.streamArn,
         handler: handler.function,
@@ -126,16 +133,14 @@ export class StreamJob extends Construct {
       storage,
       stream: this.stream,
       operatorFunctions: this.#operatorFunctions,
-      backup,
-      bundle,
-      removalPolicy,
+      ...{ backup, bundle, removalPolicy, network },
     });
     // Its first tick comes with the schedule.
     coordinator.node.addDependency(registration.resource);
     this.coordinatorFunction = coordinator.function;
     const steps = new WorkflowSteps(this, 'Steps', {
       ...{ job, storage, stream: this.stream, operatorFunctions: this.#operatorFunctions },
-      ...{ mappings, backup, bundle, removalPolicy, cloneOf: props.cloneOf },
+      ...{ mappings, backup, bundle, removalPolicy, network, cloneOf: props.cloneOf },
     });
     this.workflowFunction = steps.function;
     const workflow = { function: steps.function, jobName: job.jobName };
@@ -148,7 +153,7 @@ export class StreamJob extends Construct {
             jobName: job.jobName,
             heartbeat: job.heartbeat,
             stream: this.stream,
-            ...{ bundle, removalPolicy, encryptionKey },
+            ...{ bundle, removalPolicy, encryptionKey, network },
           }).function;
   }
 
@@ -220,7 +225,7 @@ export class StreamJob extends Construct {
     job: Job,
     operator: JobOperator,
     storage: JobStorage,
-    { bundle, removalPolicy }: Required<Pick<StreamJobProps, 'bundle' | 'removalPolicy'>>,
+    { bundle, removalPolicy, network }: OperatorSurroundings,
   ): HandlerFunction {
     const ownSinks = new Map(
       Object.keys(operator.sinks).map((name) => [name, this.sinkTable(name)]),
@@ -246,7 +251,7 @@ export class StreamJob extends Construct {
         ...listStorageArns(storage, job.jobName, ownSinks),
         ...listStreamArns(this.stream),
       },
-      ...{ removalPolicy, encryptionKey: this.encryptionKey },
+      ...{ removalPolicy, network, encryptionKey: this.encryptionKey },
     });
     this.#operatorFunctions.set(operator.id, handler.function);
     return handler;
