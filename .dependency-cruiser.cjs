@@ -143,6 +143,7 @@ const layers = [
   {
     name: 'localstack',
     files: '^localstack/',
+    except: '^localstack/endpoint/',
     mayImport: [
       '^localstack/',
       '^shared/composition/',
@@ -156,6 +157,22 @@ const layers = [
     ],
     usesNode: true,
     because: 'the local AWS must not know what runs on it: it learns that from the template',
+  },
+  {
+    name: 'localstack-endpoint',
+    files: '^localstack/endpoint/',
+    mayImport: [
+      '^localstack/endpoint/',
+      '^localstack/embedded/(service-clients|stop-signals)[.]ts$',
+      '^cli/(demo/|(read-whole|table)[.]ts$)',
+      '^shared/(?!adapters/|operator/testing/)',
+      npm('@aws-sdk/[^/]+'),
+      npm('commander'),
+      zod,
+    ],
+    usesNode: true,
+    because:
+      'it takes the demonstration to an endpoint that others have written: it deploys and asks as users do, and brings no local AWS of its own',
   },
   {
     name: 'cli',
