@@ -3,6 +3,7 @@ import { describeThrown } from '../shared/core/errors.ts';
 import { addCheckpointCommand } from './checkpoint/checkpoint-command.ts';
 import { addCloneCommand } from './clone/clone-command.ts';
 import { addDemoCommand } from './demo/demo-command.ts';
+import { addDeployCommand } from './deploy/deploy-command.ts';
 import { addDrillCommand } from './drill/drill-command.ts';
 import { addFlushCommand } from './flush/flush-command.ts';
 import { addGenerationsCommand } from './generations/generations-command.ts';
@@ -22,6 +23,7 @@ const program = new Command('holdfast')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 addDemoCommand(program);
 addFlushCommand(program);
+addDeployCommand(program);
 addLabCommand(program);
 addStatusCommand(program);
 addCheckpointCommand(program);
