@@ -26,7 +26,6 @@ export async function watchJob(
   manifest: Pick<Manifest, 'operators' | 'maxParallelism'> | undefined,
 ): Promise<Watched> {
   const display = createProgressDisplay();
-  const startMs = Date.now();
   const message = 'it is deployed, and nobody watches it any more; see: holdfast status';
   const watch = async (): Promise<Watched> => {
     const refusals = await askDeployed(deployed, manifest);
@@ -35,11 +34,7 @@ export async function watchJob(
       const nowMs = Date.now();
       const verdict = judge(before, sight, nowMs, rules);
       if (verdict.kind !== 'wait') return { verdict, sight };
-      display.show({
-        state: `waiting for ${describeMissing(verdict.missing)}`,
-        done: nowMs - startMs,
-        total: rules.untilMs - startMs,
-      });
+      display.show({ state: `waiting for ${describeMissing(verdict.missing)}` });
       await sleep(Math.min(pollMs, rules.untilMs - nowMs));
     }
   };

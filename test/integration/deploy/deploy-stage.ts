@@ -100,7 +100,7 @@ export async function setDeployStage(flights: FlightsAws): Promise<DeployStage> 
 }
 
 /** How often a checkpoint is made, ms: the coordinator of the stack does not run by itself. */
-const checkpointEveryMs = 3_000;
+const checkpointEveryMs = 5_000;
 
 async function checkpointUntil(flights: FlightsAws, ended: Promise<unknown>): Promise<void> {
   let isOver = false;

@@ -15,7 +15,7 @@ let flights: FlightsAws;
 let stage: DeployStage;
 
 beforeAll(async () => {
-  flights = await startFlightsAws({ flights: 1_200 });
+  flights = await startFlightsAws({ flights: 1_800 });
   stage = await setDeployStage(flights);
 });
 
@@ -32,15 +32,23 @@ async function listSavepoints(): Promise<string[]> {
   return (listed as unknown as JobDescription['manifests']).map(({ label }) => label);
 }
 
-/** Puts flights until the command has ended. */
+/** How many flights the new code gets at most: there must be some left for the next test. */
+const flightsForNewCode = 200;
+
+/** Puts flights until the command has ended: a few before it deploys, so that some are under way, and many after it. */
 async function feedDuring<Result>(ending: Promise<Result>): Promise<Result> {
+  const deploys = stage.cloudFormation.deploys.length;
   let isOver = false;
+  let left = flightsForNewCode;
   const over = ending.finally(() => {
     isOver = true;
   });
   while (!isOver) {
     await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 500))]);
-    if (!isOver) await flights.put(10);
+    const isDeployed = stage.cloudFormation.deploys.length > deploys;
+    if (!isDeployed) await flights.put(1);
+    else if (left > 0) await flights.put(10);
+    if (isDeployed) left -= 10;
   }
   return over;
 }
@@ -101,7 +109,7 @@ describe('holdfast deploy on the embedded AWS', () => {
   it('tells commands that undo a deployment, which do when they are run', async () => {
     const { code, report, err } = await feedDuring(stage.deploy(stage.assemble(badHandler)));
     expect(code, err).toBe(1);
-    expect(report!.reasons).toEqual([expect.stringContaining('no flights from ATL today')]);
+    expect(report!.reasons).toEqual([expect.stringContaining('not from there today')]);
     expect(report).toMatchObject({ outcome: 'trouble', wayBack: { kind: 'restore' } });
     expect(stage.deployedCode()).toBe(badHandler);
     const [deploy, pause, restore] = report!.wayBack!.commands as [string, string, string];
@@ -129,8 +137,7 @@ describe('holdfast deploy on the embedded AWS', () => {
     expect(stage.deployedCode()).toBe(firstHandler);
     await flights.finish();
     const all = flights.puts.map(({ flight }) => flight);
-    expect(all).toHaveLength(1_200);
-    expect(all.some(({ origin }) => origin === 'ATL')).toBe(true);
+    expect(all).toHaveLength(1_800);
     expect((await compareWith(flights, computePlainly(all))).differences).toEqual([]);
   });
 
