@@ -59,11 +59,13 @@ export function addDeployCommand(program: Command): void {
       readCount,
       5,
     )
-    .option(
-      '--watch <time>',
-      'how long the new code may take to show that it goes well, as 90s, 5m or 1h',
-      readTime,
-      300_000,
+    .addOption(
+      new Option(
+        '--watch <time>',
+        'how long the new code may take to show that it goes well, as 90s, 5m or 1h',
+      )
+        .argParser(readTime)
+        .default(300_000, '5m'),
     )
     .option(
       '--settle <time>',

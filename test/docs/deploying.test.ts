@@ -36,7 +36,9 @@ describe('docs/deploying.md', { timeout: 120_000 }, () => {
 
   it('names at least what an upgrade takes', () => {
     const commands = listCommands('npx holdfast').map((line) => line.split(' ')[0]);
-    expect(new Set(commands)).toEqual(new Set(['status', 'savepoint', 'restore', 'drill', 'deploy']));
+    expect(new Set(commands)).toEqual(
+      new Set(['status', 'savepoint', 'restore', 'drill', 'deploy']),
+    );
   });
 
   it('names context that the app reads', async () => {
