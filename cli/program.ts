@@ -2,6 +2,7 @@ import { Command, type CommanderError } from 'commander';
 import { addCheckpointCommand } from './checkpoint/checkpoint-command.ts';
 import { addCloneCommand } from './clone/clone-command.ts';
 import { addDemoCommand } from './demo/demo-command.ts';
+import { addDeployCommand } from './deploy/deploy-command.ts';
 import { addDrillCommand } from './drill/drill-command.ts';
 import { addFlushCommand } from './flush/flush-command.ts';
 import { addGenerationsCommand } from './generations/generations-command.ts';
@@ -22,6 +23,7 @@ export function createProgram(onExit: (error: CommanderError) => never): Command
     .exitOverride(onExit);
   addDemoCommand(program);
   addFlushCommand(program);
+  addDeployCommand(program);
   addLabCommand(program);
   addStatusCommand(program);
   addCheckpointCommand(program);

@@ -6,10 +6,11 @@ import type { IStream } from 'aws-cdk-lib/aws-kinesis';
 import type { CfnEventSourceMapping, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
+import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ConfigurationError, showValue } from '../shared/config/configuration-error.ts';
 import { writeEnvironment } from '../shared/config/environment.ts';
+import { writeJobNames } from '../shared/config/job-names.ts';
 import type { Job, JobOperator } from '../shared/config/job.ts';
 import { placeBackup } from './backup.ts';
 import { bundleHandler } from './bundle-handler.ts';
@@ -155,6 +156,7 @@ export class StreamJob extends Construct {
             stream: this.stream,
             ...{ bundle, removalPolicy, encryptionKey, network },
           }).function;
+    this.#publishNames();
   }
 
   /** The function of an operator, for alarms and for rights that the operator needs besides. */
@@ -209,6 +211,30 @@ export class StreamJob extends Construct {
    */
   metricCheckpointAge(options?: MetricOptions): Metric {
     return this.#coordinatorMetric('checkpointAgeMs', options);
+  }
+
+  /** One output for each job, so that `holdfast deploy` needs to be told the stack alone. */
+  #publishNames(): void {
+    const names = writeJobNames({
+      job: this.jobName,
+      streamArn: this.stream.streamArn,
+      controlTable: this.controlTable.tableName,
+      deadLetterTable: this.deadLetterTable.tableName,
+      bucket: this.bucket.bucketName,
+      operatorFunctions: new Map(
+        [...this.#operatorFunctions].map(([operator, { functionName }]) => [
+          operator,
+          functionName,
+        ]),
+      ),
+      workflowFunction: this.workflowFunction.functionName,
+      savepointWorkflow: this.savepointWorkflow.stateMachineArn,
+      restoreWorkflow: this.restoreWorkflow.stateMachineArn,
+    });
+    new CfnOutput(this, 'Names', {
+      value: Stack.of(this).toJsonString(names),
+      description: `What holdfast is told of job ${this.jobName}, by its variables`,
+    });
   }
 
   #coordinatorMetric(metricName: string, options?: MetricOptions): Metric {

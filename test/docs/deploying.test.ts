@@ -31,7 +31,9 @@ async function readHelp(words: readonly string[]): Promise<string> {
 describe('docs/deploying.md', { timeout: 120_000 }, () => {
   it('names at least what an upgrade takes', () => {
     const commands = listCommands('npx holdfast').map((line) => line.split(' ')[0]);
-    expect(new Set(commands)).toEqual(new Set(['status', 'savepoint', 'restore', 'drill']));
+    expect(new Set(commands)).toEqual(
+      new Set(['status', 'savepoint', 'restore', 'drill', 'deploy']),
+    );
   });
 
   it('names an endpoint for each service that functions call', () => {
