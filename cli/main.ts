@@ -3,6 +3,7 @@ import { describeThrown } from '../shared/core/errors.ts';
 import { addCheckpointCommand } from './checkpoint/checkpoint-command.ts';
 import { addCloneCommand } from './clone/clone-command.ts';
 import { addDemoCommand } from './demo/demo-command.ts';
+import { addDoctorCommand } from './doctor/doctor-command.ts';
 import { addDrillCommand } from './drill/drill-command.ts';
 import { addFlushCommand } from './flush/flush-command.ts';
 import { addGenerationsCommand } from './generations/generations-command.ts';
@@ -32,6 +33,7 @@ addDrillCommand(program);
 addCloneCommand(program);
 addGenerationsCommand(program);
 addFollowCommand(program);
+addDoctorCommand(program);
 
 try {
   await program.parseAsync();
