@@ -20,8 +20,9 @@ export interface TemporaryResources {
    * @param what kind and name, for people
    * @param remove takes it away; tried a few times, since a thing that is being made cannot always be removed. That there is
    *   no such thing is fine
+   * @returns takes the removal back, for what was refused and so never made
    */
-  put(what: string, remove: () => Promise<unknown>): void;
+  put(what: string, remove: () => Promise<unknown>): () => void;
   /** Removes everything, the youngest first. Twice is once. @returns what could not be removed, with the reason */
   removeAll(): Promise<string[]>;
 }
@@ -40,7 +41,14 @@ export function createTemporaryResources(
   const removals: Removal[] = [];
   return {
     name: (what) => `${temporaryPrefix}${id}-${what}`,
-    put: (what, remove) => void removals.push({ what, remove }),
+    put(what, remove) {
+      const removal = { what, remove };
+      removals.push(removal);
+      return () => {
+        const at = removals.indexOf(removal);
+        if (at >= 0) removals.splice(at, 1);
+      };
+    },
     async removeAll() {
       const left: string[] = [];
       for (;;) {

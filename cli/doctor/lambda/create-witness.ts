@@ -41,17 +41,23 @@ export async function createWitness(supplies: ClinicSupplies, what: string): Pro
   }
   const table = await createTable(clients.dynamodb, temporary, `${what}-table`);
   const name = temporary.name(what);
-  temporary.put(`function ${name}`, () =>
+  const forget = temporary.put(`function ${name}`, () =>
     client.send(new DeleteFunctionCommand({ FunctionName: name })),
   );
-  const { FunctionArn: arn = '' } = await client.send(
-    new CreateFunctionCommand({
-      ...{ FunctionName: name, Role: roleArn, Handler: 'index.handler' },
-      ...{ Runtime: 'nodejs24.x', Architectures: ['arm64'], Timeout: 30, MemorySize: 256 },
-      Code: { ZipFile: await zipWitness() },
-      Environment: { Variables: { [witnessTableVariable]: table.table } },
-    }),
-  );
+  const create = new CreateFunctionCommand({
+    ...{ FunctionName: name, Role: roleArn, Handler: 'index.handler' },
+    ...{ Runtime: 'nodejs24.x', Architectures: ['arm64'], Timeout: 30, MemorySize: 256 },
+    Code: { ZipFile: await zipWitness() },
+    Environment: { Variables: { [witnessTableVariable]: table.table } },
+  });
+  let arn = '';
+  try {
+    arn = (await client.send(create)).FunctionArn ?? '';
+  } catch (error) {
+    // Refused for good, maybe by an endpoint that cannot delete functions either.
+    if (isUnknownOperation(error)) forget();
+    throw error;
+  }
   await pollUntil(
     async () => {
       const found = await client.send(new GetFunctionConfigurationCommand({ FunctionName: name }));
@@ -81,4 +87,8 @@ async function zipWitness(): Promise<Uint8Array> {
     contents,
   ]);
   return zipSync(Object.fromEntries(files) as Record<string, Uint8Array>);
+}
+
+function isUnknownOperation(error: unknown): boolean {
+  return error instanceof Error && error.name.startsWith('UnknownOperation');
 }

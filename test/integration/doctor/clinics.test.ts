@@ -202,7 +202,7 @@ describe('the probes of S3', () => {
       ...(['listings in another order', 'listing', 'differs'] as const),
       {
         commands: ['ListObjectsV2Command'],
-        reply: (reply) => (reply['Contents'] as unknown[]).reverse(),
+        reply: (reply) => (reply['Contents'] as unknown[] | undefined)?.reverse(),
       },
     ],
     [
