@@ -50,7 +50,7 @@ export async function createWitness(supplies: ClinicSupplies, what: string): Pro
     Code: { ZipFile: await zipWitness() },
     Environment: { Variables: { [witnessTableVariable]: table.table } },
   });
-  let arn = '';
+  let arn: string;
   try {
     arn = (await client.send(create)).FunctionArn ?? '';
   } catch (error) {
