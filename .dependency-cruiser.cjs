@@ -177,7 +177,7 @@ const layers = [
   {
     name: 'cli',
     files: '^cli/',
-    except: '^cli/(demo|lab)',
+    except: '^cli/(demo|doctor|lab)',
     mayImport: [...cli, npm('cli-progress')],
     usesNode: true,
     because: 'the command line takes what it runs on from composition, as the functions do',
@@ -189,6 +189,19 @@ const layers = [
     usesNode: true,
     because:
       'the demo starts the local AWS and asks the operator what to expect; otherwise entry points are imported by tests only',
+  },
+  {
+    name: 'cli-doctor',
+    files: '^cli/doctor',
+    mayImport: [
+      ...cli,
+      '^shared/adapters/(?!memory/)',
+      '^infra/bundle-handler[.]ts$',
+      npm('fflate'),
+    ],
+    usesNode: true,
+    because:
+      "the doctor asks an endpoint by the adapters' own requests, and by a function that is bundled as those of a job",
   },
   {
     name: 'cli-lab',

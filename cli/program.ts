@@ -3,6 +3,7 @@ import { addCheckpointCommand } from './checkpoint/checkpoint-command.ts';
 import { addCloneCommand } from './clone/clone-command.ts';
 import { addDemoCommand } from './demo/demo-command.ts';
 import { addDeployCommand } from './deploy/deploy-command.ts';
+import { addDoctorCommand } from './doctor/doctor-command.ts';
 import { addDrillCommand } from './drill/drill-command.ts';
 import { addFlushCommand } from './flush/flush-command.ts';
 import { addGenerationsCommand } from './generations/generations-command.ts';
@@ -34,5 +35,6 @@ export function createProgram(onExit: (error: CommanderError) => never): Command
   addCloneCommand(program);
   addGenerationsCommand(program);
   addFollowCommand(program);
+  addDoctorCommand(program);
   return program;
 }

@@ -132,6 +132,11 @@ export const refusedTrials: Readonly<Record<string, readonly Trial[]>> = {
     { from: 'cli/demo', imports: 'functions/one/handler.ts' },
     { from: 'cli/demo', imports: 'infra/app.ts' },
   ],
+  'layer-cli-doctor': [
+    { from: 'cli/doctor', imports: 'shared/adapters/memory/memory-system.ts' },
+    { from: 'cli/doctor', imports: 'localstack/local-services.ts' },
+    { from: 'cli/doctor', imports: 'infra/app.ts' },
+  ],
   'layer-cli-lab': [
     { from: 'cli/lab', imports: 'shared/adapters/s3/s3-object-store.ts' },
     { from: 'cli/lab', imports: 'localstack/local-services.ts' },
