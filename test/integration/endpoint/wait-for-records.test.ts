@@ -40,19 +40,19 @@ describe('the wait for records', () => {
   });
 
   it('goes on while timers that it made due are firing', async () => {
-    const seen: string[] = [];
+    const seen: Progress['firing'][] = [];
     const states = [at('0020', { firing: 'none' }), at('0020', { firing: 'none' }), at('0020')];
     const control = jobThatCommits(states);
     const counting: ProgressReader = {
       ...control,
       async readProgress(...asked) {
         const progress = await control.readProgress(...asked);
-        seen.push(String(progress?.firing));
+        seen.push(progress?.firing);
         return progress;
       },
     };
     await waitForRecords({ control: counting, job, ends });
-    expect(seen).toEqual(['none', 'none', 'undefined']);
+    expect(seen).toEqual(['none', 'none', undefined]);
   });
 
   it('looks at the generation that the job is in', async () => {
