@@ -53,3 +53,8 @@ export function countHeaders(unitsSince: number): number {
 export function sumCounts(counts: RequestCounts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
+
+/** About how large a manifest is, bytes, with so many segments that no run holds. */
+export function weighManifest(channels: number, segments: number): number {
+  return 710 + 683 * channels + 88 * segments;
+}

@@ -1,4 +1,5 @@
 import type { BenchTable } from '../harness/bench.ts';
+import { weighManifest } from './count-model.ts';
 import { findLimits, modelCost, modelLoads, modelTickMs } from './job-model.ts';
 import { prices, serviceLimits } from './prices.ts';
 import { workloads } from './workloads.ts';
@@ -48,7 +49,7 @@ function tabulateLimits(): BenchTable {
 function tabulateCosts(): BenchTable {
   return {
     title:
-      'On paper: a month under full load, USD (prices are in bench/scale/prices.ts), and requests of a checkpoint one after the other',
+      'On paper: a month under full load, USD (prices are in bench/scale/prices.ts), and what a checkpoint takes',
     columns: [
       { field: 'workload', heading: 'workload' },
       { field: 'kinesis', heading: 'Kinesis' },
@@ -58,6 +59,7 @@ function tabulateCosts(): BenchTable {
       { field: 'total', heading: 'total' },
       { field: 'perMillionEvents', heading: 'a million events', digits: 3 },
       { field: 'checkpointMs', heading: 'checkpoint, ms' },
+      { field: 'manifestMegabytes', heading: 'manifest, MB', digits: 1 },
     ],
     rows: workloads.map((workload) => {
       const costs = modelCost(workload, serviceLimits, prices);
@@ -73,6 +75,12 @@ function tabulateCosts(): BenchTable {
         total,
         perMillionEvents: (total / events) * 1e6,
         checkpointMs: modelTickMs(workload, serviceLimits),
+        // With the segments of one interval, where merges keep up.
+        manifestMegabytes:
+          weighManifest(
+            workload.shards,
+            workload.shards * workload.unitsPerSecond * workload.checkpointSeconds,
+          ) / 1e6,
       };
     }),
   };

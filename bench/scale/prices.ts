@@ -39,7 +39,7 @@ export interface ServiceLimits {
   /** One GetItem and one small GET from a function, ms. Assumed. */
   readonly getItemMs: number;
   readonly getObjectMs: number;
-  /** What one coordinator merges, bytes of entries a second. Measured by the bench `checkpoint`, on a loaded machine. */
+  /** What one coordinator merges, bytes of entries a second. Assumed; the bench `checkpoint` says it of a machine (`compact`). */
   readonly mergeBytesPerSecond: number;
 }
 
@@ -50,5 +50,5 @@ export const serviceLimits: ServiceLimits = {
   describesOfAccount: 20,
   getItemMs: 5,
   getObjectMs: 25,
-  mergeBytesPerSecond: 20e6,
+  mergeBytesPerSecond: 10e6,
 };
