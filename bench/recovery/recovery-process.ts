@@ -110,10 +110,20 @@ async function recover({ jobId, file, batch }: RecoveryOrder): Promise<Recovered
   return { startMs: readyMs - startMs, commitMs: performance.now() - readyMs };
 }
 
-/** @throws Error where any key has been counted otherwise than once for each record */
+/** @throws Error where a batch was not committed, or a key counted otherwise than once for each record */
 async function check(wanted: RecoveryOrder): Promise<object> {
   const { jobId, file, keys, touched, batches } = wanted;
-  const totals = await readCountedTotals(open(jobId, createRecordedReader(loadStream(file))));
+  const stream = loadStream(file);
+  const runtime = open(jobId, createRecordedReader(stream));
+  const last = stream.batches.at(-1)!.at(-1)!.sequence;
+  const { operator, control, job } = runtime;
+  const { shardId } = stream.shard;
+  const channel = { operator: operator.id, stream: stream.incarnation, shardId };
+  const progress = await control.readProgress(job, 1, channel);
+  if (progress?.position?.sequence !== last) {
+    throw new Error(`progress is ${progress?.position?.sequence ?? 'nowhere'}, expected ${last}`);
+  }
+  const totals = await readCountedTotals(runtime);
   const step = Math.floor(keys / touched);
   for (let at = 0; at < keys; at += 1) {
     const isTouched = at % step === 0 && at / step < touched;
