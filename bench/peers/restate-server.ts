@@ -26,6 +26,8 @@ export async function startRestate(scratch: Scratch): Promise<RestatePlaces> {
     isQuiet: true,
     env: {
       ...process.env,
+      // It leaves folders of its own there.
+      ...{ TMPDIR: folder, TEMP: folder, TMP: folder },
       RESTATE_BASE_DIR: folder,
       RESTATE_NODE_NAME: 'bench',
       RESTATE_BIND_IP: '127.0.0.1',

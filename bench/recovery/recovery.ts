@@ -23,7 +23,7 @@ interface Plan {
 
 // A million keys would fill the emulator for a quarter of an hour; in memory the bench `checkpoint` goes that far.
 const plan: Plan = { sizes: [1_000, 10_000, 100_000], touched: 1_000, rounds: 5 };
-const quickPlan: Plan = { sizes: [100, 1_000], touched: 100, rounds: 2 };
+const quickPlan: Plan = { sizes: [100, 1_000], touched: 100, rounds: 1 };
 
 const processModule = path.join(import.meta.dirname, 'recovery-process.ts');
 

@@ -60,7 +60,7 @@ describe('the quick benches', () => {
   beforeAll(async () => {
     run = start('--quick', '--results', results);
     [code] = (await run.ended) as [unknown];
-  }, 10 * minutes);
+  }, 20 * minutes);
 
   it('all run', () => {
     expect({ code, err: run.output.err }).toMatchObject({ code: 0 });
