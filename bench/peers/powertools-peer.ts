@@ -1,8 +1,8 @@
-import { createStorageClients } from '../../shared/composition/aws/clients.ts';
 import { createTable } from '../embedded/counting-job.ts';
 import type { CountedEvent } from '../embedded/counting-operator.ts';
 import { loadPeerPackage } from './peer-packages.ts';
 import { decodeData, type KinesisEvent, type KinesisEventRecord, type Peer } from './peer.ts';
+import { createPlainClient } from '../embedded/plain-client.ts';
 import { createTotalsTable } from '../embedded/totals-table.ts';
 
 /** What is used of `@aws-lambda-powertools/batch`. */
@@ -54,7 +54,7 @@ export async function createPowertoolsPeer(runId: string): Promise<Peer> {
   const { DynamoDBPersistenceLayer } = await loadPeerPackage<PersistencePackage>(
     '@aws-lambda-powertools/idempotency/dynamodb',
   );
-  const { dynamodb, s3 } = createStorageClients(true);
+  const dynamodb = createPlainClient();
   const table = createTotalsTable(dynamodb, `${runId}.totals`);
   const tableName = `${runId}.idempotency`;
   const persistenceStore = new DynamoDBPersistenceLayer({ tableName, awsSdkV3Client: dynamodb });
@@ -84,7 +84,6 @@ export async function createPowertoolsPeer(runId: string): Promise<Peer> {
     readTotals: () => table.read(),
     async close() {
       dynamodb.destroy();
-      s3.destroy();
     },
   };
 }

@@ -1,11 +1,11 @@
-import { createStorageClients } from '../../shared/composition/aws/clients.ts';
 import type { CountedEvent } from '../embedded/counting-operator.ts';
 import { decodeData, type KinesisEvent, type Peer } from './peer.ts';
+import { createPlainClient } from '../embedded/plain-client.ts';
 import { createTotalsTable } from '../embedded/totals-table.ts';
 
 /** An update for each event and nothing else: what is delivered twice counts twice. */
 export function createUpdatePeer(runId: string): Peer {
-  const { dynamodb, s3 } = createStorageClients(true);
+  const dynamodb = createPlainClient();
   const table = createTotalsTable(dynamodb, `${runId}.totals`);
   return {
     prepare: () => table.create(),
@@ -16,7 +16,6 @@ export function createUpdatePeer(runId: string): Peer {
     readTotals: () => table.read(),
     async close() {
       dynamodb.destroy();
-      s3.destroy();
     },
   };
 }
