@@ -222,13 +222,16 @@ const layers = [
     mayImport: [
       '^bench/',
       '^shared/(?!adapters/(?!memory/|system/)|operator/testing/)',
+      '^shared/adapters/kinesis/lambda-event[.]ts$',
+      '^localstack/embedded/',
       '^cli/table[.]ts$',
+      npm('@aws-sdk/[^/]+'),
       '^infra/bundle-handler[.]ts$',
       zod,
     ],
     usesNode: true,
     because:
-      'a bench measures the code as it is deployed, bundled by what bundles it for AWS, over stores that cost as little as can be; it brings its own operators, and tables as the command line prints them',
+      'a bench measures the code as it is deployed, bundled by what bundles it for AWS, over stores that cost as little as can be or the local AWS, with events as Lambda hands them over; it brings its own operators, and tables as the command line prints them',
   },
 ];
 

@@ -6,6 +6,9 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { benches } from '../../bench/benches.ts';
+import { contenders, type ContenderId } from '../../bench/peers/contenders.ts';
+import { keyChoices } from '../../bench/peers/event-batches.ts';
+import { findMissingPackages } from '../../bench/peers/peer-packages.ts';
 import { projectRoot } from '../house/project-files.ts';
 
 const root = mkdtempSync(path.join(tmpdir(), 'holdfast-bench-test-'));
@@ -25,6 +28,8 @@ const start = (...args: string[]) => {
   child.stderr.on('data', (part: Buffer) => (output.err += part.toString()));
   return { child, output, ended: once(child, 'close') };
 };
+
+const whatOf = (id: ContenderId) => contenders.find((one) => one.id === id)!.what;
 
 const row = z.record(z.string(), z.union([z.string(), z.number().nonnegative()]));
 
@@ -55,7 +60,7 @@ describe('the quick benches', () => {
   beforeAll(async () => {
     run = start('--quick', '--results', results);
     [code] = (await run.ended) as [unknown];
-  }, 10 * minutes);
+  }, 20 * minutes);
 
   it('all run', () => {
     expect({ code, err: run.output.err }).toMatchObject({ code: 0 });
@@ -114,6 +119,57 @@ describe('the quick benches', () => {
     expect(uploaded[0]).toBeLessThan(0.1);
     expect(uploaded.at(-1)).toBeGreaterThan(0.9);
   });
+
+  it('measure every contender whose packages are there, once each event, and tell of the others', () => {
+    const [, figures, promises] = readResults('peers').tables as [Table, Table, Table];
+    const areMissing = findMissingPackages().length > 0;
+    const expected = contenders.filter(({ isForeign }) => !isForeign || !areMissing);
+    for (const keys of keyChoices) {
+      const measured = figures.rows.filter((row) => row['keys'] === keys);
+      expect(measured.map(({ contender }) => contender)).toEqual(expected.map(({ what }) => what));
+      const update = measured.find(({ contender }) => contender === whatOf('update'));
+      expect(update).toMatchObject({ requests: 1_000, writeUnits: 1_000 });
+      const [state, changelog, rows] = (['state', 'changelog', 'rows'] as const).map((parts) =>
+        measured.find(({ contender }) => contender === whatOf(`holdfast-${parts}`))!,
+      );
+      // An item for each key of a batch; then progress; then a row for each key.
+      const written = state!['writeUnits'] as number;
+      expect(written).toBeLessThan(1_000);
+      expect(state!['readUnits']).toBe(0);
+      expect(changelog!['writeUnits']).toBe(written + 10);
+      expect(rows!['writeUnits']).toBe(2 * written + 10);
+    }
+    const counts = new Map(promises.rows.map((row) => [row['contender'], row]));
+    expect(counts.get(whatOf('update'))).toMatchObject({ repeated: 'twice', recut: 'twice' });
+    const all = { repeated: 'once', recut: 'once' };
+    expect(counts.get(whatOf('holdfast-rows'))).toMatchObject(all);
+    const none = { repeated: 'not installed', recut: 'not installed' };
+    expect(counts.get(whatOf('powertools'))).toMatchObject(areMissing ? none : all);
+    expect(counts.get(whatOf('restate-key'))).toMatchObject(
+      areMissing ? none : { repeated: 'once', recut: 'twice' },
+    );
+    if (areMissing) expect(run.output.err).toContain('npm ci --prefix bench/peers');
+  });
+
+  it('find a recovery’s requests to be the same for ten times the state', () => {
+    const [ratios, sizes] = readResults('recovery').tables as [Table, Table];
+    expect(ratios.rows.slice(0, 2)).toEqual([
+      { what: 'requests with 10 × the state', ratio: 1 },
+      { what: 'read units with 10 × the state', ratio: 1 },
+    ]);
+    // Progress, a suspicion or two, and the 100 keys of the batch.
+    for (const { readUnits } of sizes.rows) {
+      expect(readUnits).toBeGreaterThanOrEqual(101);
+      expect(readUnits).toBeLessThan(110);
+    }
+  });
+
+  it('count the requests that the model says, whatever the shards', () => {
+    const [model] = readResults('scale').tables as [Table];
+    expect(model.rows.map(({ unitRatio, tickRatio }) => [unitRatio, tickRatio])).toEqual(
+      model.rows.map(() => [1, 1]),
+    );
+  });
 });
 
 type Table = z.output<typeof stored>['tables'][0];
@@ -137,7 +193,7 @@ describe('the benches', () => {
     const { output, ended } = start('state-2tb');
     expect(await ended).toEqual([1, null]);
     expect(output.err).toContain(
-      'there is no bench state-2tb; there are checkpoint, cold-start, state-2gb',
+      `there is no bench state-2tb; there are ${benches.map(({ name }) => name).join(', ')}`,
     );
   }, 60_000);
 });
