@@ -59,7 +59,7 @@ const layers = [
   {
     name: 'core-platform',
     files: '^shared/core/platform[.]ts$',
-    mayImport: [core, node('crypto'), node('zlib'), npm('@aws-crypto/crc32c')],
+    mayImport: [core, node('crypto'), node('zlib')],
     because: 'platform.ts names the few pure functions that core takes from Node',
   },
   {

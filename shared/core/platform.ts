@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { Crc32c } from '@aws-crypto/crc32c';
 
 /*
  * The pure functions that core takes from the platform: the only file of core that may import `node:` modules.
@@ -15,11 +14,6 @@ export function md5Hex(text: string): string {
 /** MD5 of bytes, 16 bytes. */
 export function md5Bytes(bytes: Uint8Array): Uint8Array {
   return createHash('md5').update(bytes).digest();
-}
-
-/** CRC-32C (Castagnoli) of bytes as an unsigned 32-bit integer. */
-export function crc32c(bytes: Uint8Array): number {
-  return new Crc32c().update(bytes).digest();
 }
 
 export function compressZstd(bytes: Uint8Array): Uint8Array {

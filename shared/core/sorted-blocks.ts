@@ -1,7 +1,8 @@
 import { describeThrown, HoldfastError } from './errors.ts';
 import { compareKeys, type KeyPlace } from './key-order.ts';
 import { pack, unpack } from './pack.ts';
-import { compressZstd, crc32c, decompressZstd } from './platform.ts';
+import { crc32c } from './crc32c.ts';
+import { compressZstd, decompressZstd } from './platform.ts';
 import { itemBytes, type StoredItem } from './stored-item.ts';
 
 /*

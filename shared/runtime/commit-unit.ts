@@ -8,7 +8,7 @@ import {
 } from '../core/position.ts';
 import type { TimeDomain } from '../core/timer.ts';
 import { dropPassedFloors, earlierTime } from '../core/watermark.ts';
-import { crc32c } from '../core/platform.ts';
+import { crc32c } from '../core/crc32c.ts';
 import type { Progress, SegmentReference } from '../core/progress.ts';
 import {
   chainReferencesMax,
