@@ -70,6 +70,7 @@ const format: SortedFormat<StoredItem> = {
   what: 'segment',
   magic: 'HFSG',
   version: 1,
+  compression: 'fast',
   itemOf: (item) => item,
   packEntry,
   unpackEntry: (row) => unpackEntry(row as PackedEntry),

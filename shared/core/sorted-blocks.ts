@@ -2,7 +2,7 @@ import { describeThrown, HoldfastError } from './errors.ts';
 import { compareKeys, type KeyPlace } from './key-order.ts';
 import { pack, unpack } from './pack.ts';
 import { crc32c } from './crc32c.ts';
-import { compressZstd, decompressZstd } from './platform.ts';
+import { compressZstd, decompressZstd, type Compression } from './platform.ts';
 import { itemBytes, type StoredItem } from './stored-item.ts';
 
 /*
@@ -28,6 +28,7 @@ export interface SortedFormat<Entry> {
   /** Four ASCII characters. */
   readonly magic: string;
   readonly version: number;
+  readonly compression: Compression;
   /** What says where the entry belongs and how large it is. */
   readonly itemOf: (entry: Entry) => StoredItem;
   readonly packEntry: (entry: Entry) => readonly unknown[];
@@ -100,7 +101,7 @@ export function encodeSortedFile<Entry>(
   for (const part of cutBlocks(format, sorted)) {
     const raw = pack(part.map(format.packEntry));
     assertAtMost(format, 'block', raw.length, blockBytesMax);
-    const block = compressZstd(raw);
+    const block = compressZstd(raw, format.compression);
     const firstGroup = format.itemOf(part[0]!).keyGroup;
     const lastGroup = format.itemOf(part[part.length - 1]!).keyGroup;
     const { length } = block;

@@ -23,7 +23,7 @@ export function forgeSortedFile(
   let offset = 0;
   const parts = blocks.map((block) => {
     const raw = pack(block.rows);
-    const bytes = compressZstd(raw);
+    const bytes = compressZstd(raw, 'small');
     const entry = [
       ...block.groups,
       block.offset ?? offset,
