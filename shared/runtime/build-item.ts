@@ -54,7 +54,7 @@ export function buildItem(
     spills: [],
     timers: run.timers,
   };
-  const bytes = itemBytes({ ...item, emissions: undefined });
+  const bytes = itemBytes(item) - (packed?.length ?? 0);
   if (bytes > stateBytesMax) {
     return {
       kind: 'refused',

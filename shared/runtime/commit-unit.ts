@@ -280,6 +280,7 @@ function itemWithPendingEmissions(run: KeyRun): StoredItem[] {
   const { stored } = run;
   if (stored === undefined) return [];
   if (run.emissions.length > 0) return [stored];
+  if (stored.emissions === undefined && stored.spills.length === 0) return [stored];
   return [{ ...stored, emissions: undefined, spills: [] }];
 }
 
