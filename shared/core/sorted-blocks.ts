@@ -87,7 +87,7 @@ export function encodeSortedFile<Entry>(
   entries: readonly Entry[],
   makeHeader: (sorted: readonly Entry[]) => Readonly<Record<string, unknown>>,
 ): Uint8Array {
-  const sorted = entries.toSorted((a, b) => compareKeys(format.itemOf(a), format.itemOf(b)));
+  const sorted = sortEntries(format, entries);
   const twice = findUnordered(sorted.map(format.itemOf));
   if (twice !== undefined) {
     throw new HoldfastError(
@@ -303,6 +303,27 @@ function joinFile<Entry>(
     offset += block.length;
   }
   return bytes;
+}
+
+/** By group first, so that few keys are compared with each other. */
+function sortEntries<Entry>(
+  { itemOf }: SortedFormat<Entry>,
+  entries: readonly Entry[],
+): readonly Entry[] {
+  const groups = new Map<number, Entry[]>();
+  for (const entry of entries) {
+    const { keyGroup } = itemOf(entry);
+    const group = groups.get(keyGroup);
+    if (group === undefined) groups.set(keyGroup, [entry]);
+    else group.push(entry);
+  }
+  const sorted: Entry[] = [];
+  for (const keyGroup of [...groups.keys()].sort((a, b) => a - b)) {
+    const group = groups.get(keyGroup)!;
+    group.sort((a, b) => compareKeys(itemOf(a), itemOf(b)));
+    for (const entry of group) sorted.push(entry);
+  }
+  return sorted;
 }
 
 function* cutBlocks<Entry>(

@@ -132,6 +132,7 @@ function nextProgress(
     .reduce<Position | undefined>((max, a) => laterPosition(max, a.position), undefined);
   const touched: Record<TimeDomain, number | undefined> = { event: undefined, arrival: undefined };
   for (const run of unit.runs.values()) {
+    if (run.timers.length === 0) continue;
     const earliest = earliestTimers(run);
     touched.event = earlierTime(touched.event, earliest.event);
     touched.arrival = earlierTime(touched.arrival, earliest.arrival);
@@ -319,7 +320,10 @@ function rememberUnit(
   memory.chain = [next.head!, ...memory.chain].slice(0, chainReferencesMax);
   for (const run of unit.runs.values()) {
     if (run.stored === undefined) continue;
-    const emissions = run.emissions.filter((e) => isPast(e.position, next.position));
+    const emissions =
+      run.emissions.length === 0
+        ? run.emissions
+        : run.emissions.filter((e) => isPast(e.position, next.position));
     const { stored, live } = run;
     rememberItem(memory, { item: stored, live, emissions, hinted: earliestTimers(run) });
   }
