@@ -191,14 +191,16 @@ const layers = [
     files: '^bench/',
     mayImport: [
       '^bench/',
-      '^shared/(?!adapters/(?!memory/|system/)|operator/testing/)',
+      '^shared/(?!adapters/(?!memory/|system/|kinesis/lambda-event[.]ts)|operator/testing/)',
       '^cli/table[.]ts$',
       '^infra/bundle-handler[.]ts$',
+      '^localstack/embedded/emulators/',
+      ...['msgpackr', '@aws-sdk/client-dynamodb', '@aws-sdk/client-s3'].map(npm),
       zod,
     ],
     usesNode: true,
     because:
-      'a bench measures the code as it is deployed, bundled by what bundles it for AWS, over stores that cost as little as can be; it brings its own operators, and tables as the command line prints them',
+      'a bench measures the code as it is deployed, bundled by what bundles it for AWS, over stores that cost as little as can be, or the local ones, which it fills; it brings its own operators, and tables as the command line prints them',
   },
 ];
 
