@@ -59,7 +59,7 @@ const layers = [
   {
     name: 'core-platform',
     files: '^shared/core/platform[.]ts$',
-    mayImport: [core, node('crypto'), node('zlib'), npm('@aws-crypto/crc32c')],
+    mayImport: [core, node('crypto'), node('zlib')],
     because: 'platform.ts names the few pure functions that core takes from Node',
   },
   {
@@ -221,12 +221,12 @@ const layers = [
     files: '^bench/',
     mayImport: [
       '^bench/',
-      '^shared/(?!adapters/(?!memory/|system/)|operator/testing/)',
-      '^shared/adapters/kinesis/lambda-event[.]ts$',
+      '^shared/(?!adapters/(?!memory/|system/|kinesis/lambda-event[.]ts)|operator/testing/)',
       '^localstack/embedded/',
       '^cli/table[.]ts$',
       npm('@aws-sdk/[^/]+'),
       '^infra/bundle-handler[.]ts$',
+      npm('msgpackr'),
       zod,
     ],
     usesNode: true,

@@ -33,6 +33,12 @@ const whatOf = (id: ContenderId) => contenders.find((one) => one.id === id)!.wha
 
 const row = z.record(z.string(), z.union([z.string(), z.number().nonnegative()]));
 
+const column = z.strictObject({
+  field: z.string(),
+  heading: z.string(),
+  digits: z.int().positive().optional(),
+});
+
 const stored = z.strictObject({
   bench: z.string(),
   what: z.string(),
@@ -45,7 +51,15 @@ const stored = z.strictObject({
     cores: z.int().positive(),
     memoryBytes: z.int().positive(),
   }),
-  tables: z.array(z.strictObject({ title: z.string(), rows: z.array(row).nonempty() })).nonempty(),
+  tables: z
+    .array(
+      z.strictObject({
+        title: z.string(),
+        columns: z.array(column),
+        rows: z.array(row).nonempty(),
+      }),
+    )
+    .nonempty(),
 });
 
 const readResults = (name: string) =>
@@ -91,6 +105,39 @@ describe('the quick benches', () => {
       expect(peakRssMegabytes).toBeGreaterThan(startRssMegabytes as number);
       expect(peakRssMegabytes).toBeLessThan(512);
     }
+  });
+
+  it('run every event of a record loop with its key warm', () => {
+    const [shares, figures] = readResults('record-loop').tables as [Table, Table];
+    expect(shares.rows.map(({ state }) => state)).toEqual(['aggregating', 'windows']);
+    for (const { ofStateFloor, keysWrittenPerEvent, cacheHitPercent } of shares.rows) {
+      expect(ofStateFloor).toBeGreaterThan(0);
+      expect(keysWrittenPerEvent).toBeGreaterThan(0);
+      expect(keysWrittenPerEvent).toBeLessThan(1);
+      expect(cacheHitPercent).toBe(100);
+    }
+    for (const { eventsPerSecond } of figures.rows) expect(eventsPerSecond).toBeGreaterThan(0);
+  });
+
+  it('write 25 keys with a request, and read none while the cache is warm', () => {
+    const [states, all] = readResults('unit-requests').tables as [Table, Table];
+    const [warm, cold] = states.rows as [Table['rows'][0], Table['rows'][0]];
+    expect(warm).toMatchObject({
+      cache: 'warm',
+      keysPerWrite: 25,
+      stateReads: 0,
+      stateReadUnits: 0,
+    });
+    expect(warm).toMatchObject({ stateWrites: 10, stateWriteUnits: 250 });
+    expect(cold).toMatchObject({
+      cache: 'cold',
+      keysPerWrite: 25,
+      stateReads: 5,
+      stateReadUnits: 250,
+    });
+    // 50 keys of 200 events: two requests for states and two for rows; progress is read once and written once.
+    expect(all.rows[0]).toMatchObject({ dynamodbRequests: 30, writeUnits: 505, readUnits: 5 });
+    expect(all.rows[0]).toMatchObject({ s3Requests: 5 });
   });
 
   it('load every function that is deployed, with clients of AWS alone that it uses', () => {
