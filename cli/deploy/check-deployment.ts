@@ -166,7 +166,16 @@ export function compareStates(
   contracts: readonly OperatorContract[],
   operators: readonly string[],
 ): Problem[] {
-  const held = manifest.operators.filter(({ id }) => operators.includes(id));
+  // A sink may go, its rows stay: only a restore asks for it again.
+  const held = manifest.operators
+    .filter(({ id }) => operators.includes(id))
+    .map((one) => {
+      const code = contracts.find(({ id }) => id === one.id);
+      return {
+        ...one,
+        sinks: one.sinks.filter((sink) => code?.sinks.some(({ name }) => name === sink.name)),
+      };
+    });
   const deployed = { maxParallelism: manifest.maxParallelism, operators: contracts };
   return compareContracts({ ...manifest, operators: held }, deployed).map(
     ({ text, remedy, isLoss }) => ({

@@ -5,9 +5,9 @@ import type { DroppedState } from '../../core/reservation.ts';
 export interface ContractDifference {
   readonly text: string;
   readonly remedy: string;
-  /** `allowNonRestoredState` lets it pass: state is left behind. */
+  /** `allowNonRestoredState` lets it pass: state is left behind, or rows of a sink that is gone. */
   readonly isLoss: boolean;
-  /** What is left behind then. */
+  /** The state that is left behind then. */
   readonly loss?: DroppedState;
 }
 
@@ -60,11 +60,19 @@ export function compareContracts(
     }
     for (const sink of held.sinks) {
       const now = code.sinks.find(({ name }) => name === sink.name);
-      if (now === undefined || now.kind === sink.kind) continue;
-      refuse(
-        `sink ${JSON.stringify(sink.name)} of operator ${held.id} was an ${sink.kind} sink and is an ${now.kind} sink`,
-        'give the new one another name',
-      );
+      const what = `sink ${JSON.stringify(sink.name)} of operator ${held.id}`;
+      if (now === undefined) {
+        differences.push({
+          text: `${what} is gone, so that its void rows would stay and none be brought back`,
+          remedy: 'deploy it again, or allow non-restored state',
+          isLoss: true,
+        });
+      } else if (now.kind !== sink.kind) {
+        refuse(
+          `${what} was an ${sink.kind} sink and is an ${now.kind} sink`,
+          'give the new one another name',
+        );
+      }
     }
   }
   return differences;

@@ -169,8 +169,18 @@ export async function republishStretch(
         rows.set(emission.sink, [...(rows.get(emission.sink) ?? []), row]);
       }
     }
-    for (const [sink, some] of rows)
-      await findSink(ports.sinks, channel.operator, sink).write(source, some);
+    for (const [name, some] of rows) {
+      const swept = ports.sinks.find(
+        (one) => one.operator === channel.operator && one.name === name,
+      );
+      if (swept === undefined) {
+        // That it is gone was allowed, or it went before the manifest was made.
+        const fields = { channel: id, sink: name };
+        ports.telemetry.log('warn', 'rows of a sink that is gone stay lost', fields);
+        continue;
+      }
+      await swept.sink.write(source, some);
+    }
     if (
       header.from === undefined ||
       (after !== undefined && comparePositions(header.from, after) <= 0)
@@ -211,13 +221,4 @@ function nameOutput(
 ): string {
   const { hash } = isForeignKey(key) ? foreignKeyOf(channel.shardId, range) : identifyKey(key);
   return emissionId(channel.operator, originOf(channel.stream), hash, emission);
-}
-
-function findSink(sinks: readonly SweptSink[], operator: string, name: string): SweptSink['sink'] {
-  const found = sinks.find((one) => one.operator === operator && one.name === name);
-  if (found !== undefined) return found.sink;
-  throw new HoldfastError(
-    'invalid',
-    `sink ${name} of operator ${operator} is gone; what is to be brought back was written to it, deploy it again`,
-  );
 }

@@ -3,10 +3,11 @@ import * as z from 'zod';
 import { unpack } from '../../../../shared/core/pack.ts';
 import { defineOperator } from '../../../../shared/operator/operator.ts';
 import { appendSink, upsertSink } from '../../../../shared/operator/sink.ts';
-import { valueState } from '../../../../shared/operator/state.ts';
+import { listState, valueState } from '../../../../shared/operator/state.ts';
 import { readRowRule } from '../../../../shared/runtime/restore/sweep.ts';
 import { firstShard, jobName } from '../job-fixture.ts';
 import { tally } from '../tally.ts';
+import { restoreJob } from './restore-job.ts';
 import type { RestorableJob } from './restorable-job.ts';
 import { half, put, straight, visible } from './two-halves.ts';
 
@@ -106,5 +107,37 @@ describe('state that the deployed code does not declare', () => {
     };
     expect(states(1)).toEqual(['total', 'notes']);
     expect(states(2)).toEqual(['total']);
+  });
+
+  it('as a sink that is gone: its rows are neither swept nor brought back, and all others are', async () => {
+    const world = await half((one) => one.checkpoint());
+    const { undo } = await world.restore(world.object);
+    world.deploy(
+      defineOperator({
+        id: 'tally',
+        schema: z.object({ user: z.string(), amount: z.number() }),
+        key: ({ user }) => user,
+        state: { total: valueState<number>(), notes: listState<string>() },
+        sinks: { totals: upsertSink({ row: z.object({ total: z.number() }) }) },
+        process: () => undefined,
+      }),
+    );
+    const ports = {
+      ...world.ports,
+      sinks: world.ports.sinks.filter(({ name }) => name !== 'entries'),
+    };
+    const order = { restore: 'back', manifest: undo!, acceptsGaps: false, areTablesLost: false };
+    await expect(restoreJob(ports, { ...order, allowNonRestoredState: false })).rejects.toThrow(
+      'sink "entries" of operator tally is gone, so that its void rows would stay and none be brought back: deploy it again, or allow',
+    );
+    await restoreJob(ports, { ...order, allowNonRestoredState: true });
+    const whole = await straight(40);
+    const { totals, deadLetters, entries } = visible(world.job);
+    expect({ totals, deadLetters }).toEqual({
+      totals: whole.totals,
+      deadLetters: whole.deadLetters,
+    });
+    expect(entries).toEqual(whole.entries);
+    expect(await world.job.control.readJob(jobName)).toMatchObject({ hold: undefined });
   });
 });
