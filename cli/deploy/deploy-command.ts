@@ -21,6 +21,8 @@ interface DeployFlags extends ConnectionFlags {
   /** ms. */
   readonly watch: number;
   /** ms. */
+  readonly watchAtLeast: number;
+  /** ms. */
   readonly settle?: number;
   readonly maxDeadLetters: number;
   readonly allowRemoval: readonly string[];
@@ -66,6 +68,14 @@ export function addDeployCommand(program: Command): void {
       )
         .argParser(readTime)
         .default(300_000, '5m'),
+    )
+    .addOption(
+      new Option(
+        '--watch-at-least <time>',
+        'how long it is watched though all is well: for records that the new code might fail on and that do not come at once',
+      )
+        .argParser(readTime)
+        .default(0, '0s'),
     )
     .option(
       '--settle <time>',
@@ -163,6 +173,7 @@ async function deploy(
         makesSavepoint: flags.savepoint,
         savepointsKept: flags.keepSavepoints,
         watchMs: flags.watch,
+        watchAtLeastMs: flags.watchAtLeast,
         settleMs: settle,
         deadLettersMax: flags.maxDeadLetters,
         rollsBack: flags.autoRollback,

@@ -38,6 +38,8 @@ export interface Sight {
 export interface WatchRules {
   /** From when on no invocation of the old code can be at work any more, ms since the epoch. */
   readonly settledAtMs: number;
+  /** Until when it is watched though all is well, ms since the epoch: rare records do not come at once. */
+  readonly atLeastUntilMs: number;
   /** When the patience is over, ms since the epoch. */
   readonly untilMs: number;
   /** Dead letters that are no trouble. */
@@ -76,6 +78,7 @@ export function judge(
     ...(now.checkpointAtMs < rules.settledAtMs ? ['a checkpoint'] : []),
   ];
   if (missing.length === 0) {
+    if (nowMs < rules.atLeastUntilMs) return { kind: 'wait', missing: ['trouble that comes late'] };
     return { kind: 'well', committed: committed.length, quiet: others.length };
   }
   if (nowMs < rules.untilMs) return { kind: 'wait', missing };

@@ -47,6 +47,8 @@ export interface DeployOrder extends SynthOrder {
   readonly savepointsKept: number;
   /** How long a job may take to show that it goes well, once no old code is at work any more, ms. */
   readonly watchMs: number;
+  /** How long it is watched even where all is well, ms. */
+  readonly watchAtLeastMs: number;
   /** How long the old code may be at work after a deployment, ms; undefined: the longest timeout of an operator. */
   readonly settleMs: number | undefined;
   readonly deadLettersMax: number;
@@ -337,12 +339,17 @@ async function isBack({ stack, deployed }: Plan): Promise<boolean> {
 }
 
 function rulesOf(
-  { watchMs, deadLettersMax }: DeployOrder,
+  { watchMs, watchAtLeastMs, deadLettersMax }: DeployOrder,
   nowMs: number,
   settleMs = 0,
 ): WatchRules {
   const settledAtMs = nowMs + settleMs;
-  return { settledAtMs, untilMs: settledAtMs + watchMs, deadLettersMax };
+  return {
+    settledAtMs,
+    atLeastUntilMs: settledAtMs + watchAtLeastMs,
+    untilMs: settledAtMs + Math.max(watchMs, watchAtLeastMs),
+    deadLettersMax,
+  };
 }
 
 /** An invocation that has begun before a deployment runs the old code to its end. */

@@ -7,7 +7,12 @@ import {
   type WatchRules,
 } from '../../../../cli/deploy/judge-watch.ts';
 
-const rules: WatchRules = { settledAtMs: 1_000, untilMs: 5_000, deadLettersMax: 0 };
+const rules: WatchRules = {
+  settledAtMs: 1_000,
+  atLeastUntilMs: 1_000,
+  untilMs: 5_000,
+  deadLettersMax: 0,
+};
 const before = { failures: 0, channels: [] };
 
 const committed: SeenChannel = {
@@ -35,6 +40,13 @@ function judgeAt(nowMs: number, changes: Partial<Sight> = {}, other: Partial<Wat
 describe('a deployment that is watched', () => {
   it('goes well when all channels have committed by the new code, and a checkpoint is complete', () => {
     expect(judgeAt(1_000)).toEqual({ kind: 'well', committed: 1, quiet: 0 });
+  });
+
+  it('is watched as long as was asked for, and trouble ends that', () => {
+    const longer = { atLeastUntilMs: 3_000 };
+    expect(judgeAt(2_999, {}, longer)).toMatchObject({ kind: 'wait' });
+    expect(judgeAt(2_999, { letters: [letter] }, longer)).toMatchObject({ kind: 'trouble' });
+    expect(judgeAt(3_000, {}, longer)).toMatchObject({ kind: 'well' });
   });
 
   it('waits for whatever the old code may still commit', () => {
