@@ -35,6 +35,9 @@ async function listSavepoints(): Promise<string[]> {
 /** How many flights the new code gets at most: there must be some left for the next test. */
 const flightsForNewCode = 200;
 
+/** The new code fails on a third of the airports: not in each unit. */
+const untilItFails = ['--watch-at-least', '100s', '--watch', '100s'];
+
 /** Puts flights until the command has ended: a few before it deploys, so that some are under way, and many after it. */
 async function feedDuring<Result>(ending: Promise<Result>): Promise<Result> {
   const deploys = stage.cloudFormation.deploys.length;
@@ -107,7 +110,9 @@ describe('holdfast deploy on the embedded AWS', () => {
   });
 
   it('tells commands that undo a deployment, which do when they are run', async () => {
-    const { code, report, err } = await feedDuring(stage.deploy(stage.assemble(badHandler)));
+    const { code, report, err } = await feedDuring(
+      stage.deploy(stage.assemble(badHandler), ...untilItFails),
+    );
     expect(code, err).toBe(1);
     expect(report!.reasons).toEqual([expect.stringContaining('not from there today')]);
     expect(report).toMatchObject({ outcome: 'trouble', wayBack: { kind: 'restore' } });
@@ -128,7 +133,9 @@ describe('holdfast deploy on the embedded AWS', () => {
 
   it('undoes a deployment by itself: state and rows are as if it had never been', async () => {
     const folder = stage.assemble(badHandler);
-    const { code, report, err } = await feedDuring(stage.deploy(folder, '--auto-rollback'));
+    const { code, report, err } = await feedDuring(
+      stage.deploy(folder, '--auto-rollback', ...untilItFails),
+    );
     expect(code, err).toBe(1);
     expect(report).toMatchObject({
       outcome: 'rolled-back',
