@@ -99,7 +99,7 @@ const throws: Probe<MappingBed> = {
 
 const order: Probe<MappingBed> = {
   capability: 'batches of a shard come in order',
-  need: { kind: 'adapted', text: "Holdfast's own reader fills gaps that it sees" },
+  need: { kind: 'needed', text: 'who has just committed believes where the trigger goes on' },
   run: ({ seen, rootId }) => Promise.resolve(judgeOrder(seen, rootId)),
 };
 
