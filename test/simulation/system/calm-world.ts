@@ -23,6 +23,7 @@ const noVisits: OperatorCalls['visit'] = () =>
 export const openGate: Gate = {
   step: (_, __, effect) => effect(),
   drain: async () => undefined,
+  forgetDead: () => undefined,
   strike: () => undefined,
   trace: [],
   strikes: new Map(),
