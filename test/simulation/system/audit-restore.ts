@@ -38,11 +38,16 @@ export async function auditJob(stores: Stores, before: Job, after: Job): Promise
     if (!isDeepStrictEqual(hold.before, before.hold)) find('a hold was forgotten');
   }
   if (hold === undefined && before.hold !== undefined) {
-    if (before.hold.isFlipped) findings.push(...(await auditRelease(stores, before)));
-    else if (before.hold.before !== undefined) find('an abort has ended a hold of somebody else');
     if (isUnborn(after)) find('opened before it has begun');
+    findings.push(...(await auditEndOfHold(stores, before, before.hold)));
   }
   return findings;
+}
+
+async function auditEndOfHold(stores: Stores, before: Job, hold: Hold): Promise<string[]> {
+  if (hold.isFlipped) return auditRelease(stores, before);
+  if (hold.before === undefined) return [];
+  return [`job, version ${before.version + 1}: an abort has ended a hold of somebody else`];
 }
 
 /** Whom a restore may take a job from that has not flipped. */
