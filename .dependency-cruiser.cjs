@@ -59,7 +59,7 @@ const layers = [
   {
     name: 'core-platform',
     files: '^shared/core/platform[.]ts$',
-    mayImport: [core, node('crypto'), node('zlib'), npm('@aws-crypto/crc32c')],
+    mayImport: [core, node('crypto'), node('zlib')],
     because: 'platform.ts names the few pure functions that core takes from Node',
   },
   {
@@ -143,6 +143,7 @@ const layers = [
   {
     name: 'localstack',
     files: '^localstack/',
+    except: '^localstack/endpoint/',
     mayImport: [
       '^localstack/',
       '^shared/composition/',
@@ -158,9 +159,25 @@ const layers = [
     because: 'the local AWS must not know what runs on it: it learns that from the template',
   },
   {
+    name: 'localstack-endpoint',
+    files: '^localstack/endpoint/',
+    mayImport: [
+      '^localstack/endpoint/',
+      '^localstack/embedded/(service-clients|stop-signals)[.]ts$',
+      '^cli/(demo/|(read-whole|table)[.]ts$)',
+      '^shared/(?!adapters/|operator/testing/)',
+      npm('@aws-sdk/[^/]+'),
+      npm('commander'),
+      zod,
+    ],
+    usesNode: true,
+    because:
+      'it takes the demonstration to an endpoint that others have written: it deploys and asks as users do, and brings no local AWS of its own',
+  },
+  {
     name: 'cli',
     files: '^cli/',
-    except: '^cli/(demo|lab)',
+    except: '^cli/(demo|doctor|lab)',
     mayImport: [...cli, npm('cli-progress')],
     usesNode: true,
     because: 'the command line takes what it runs on from composition, as the functions do',
@@ -172,6 +189,19 @@ const layers = [
     usesNode: true,
     because:
       'the demo starts the local AWS and asks the operator what to expect; otherwise entry points are imported by tests only',
+  },
+  {
+    name: 'cli-doctor',
+    files: '^cli/doctor',
+    mayImport: [
+      ...cli,
+      '^shared/adapters/(?!memory/)',
+      '^infra/bundle-handler[.]ts$',
+      npm('fflate'),
+    ],
+    usesNode: true,
+    because:
+      "the doctor asks an endpoint by the adapters' own requests, and by a function that is bundled as those of a job",
   },
   {
     name: 'cli-lab',
@@ -191,14 +221,17 @@ const layers = [
     files: '^bench/',
     mayImport: [
       '^bench/',
-      '^shared/(?!adapters/(?!memory/|system/)|operator/testing/)',
+      '^shared/(?!adapters/(?!memory/|system/|kinesis/lambda-event[.]ts)|operator/testing/)',
+      '^localstack/embedded/',
       '^cli/table[.]ts$',
+      npm('@aws-sdk/[^/]+'),
       '^infra/bundle-handler[.]ts$',
+      npm('msgpackr'),
       zod,
     ],
     usesNode: true,
     because:
-      'a bench measures the code as it is deployed, bundled by what bundles it for AWS, over stores that cost as little as can be; it brings its own operators, and tables as the command line prints them',
+      'a bench measures the code as it is deployed, bundled by what bundles it for AWS, over stores that cost as little as can be or the local AWS, with events as Lambda hands them over; it brings its own operators, and tables as the command line prints them',
   },
 ];
 

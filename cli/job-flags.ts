@@ -44,7 +44,8 @@ export function addFunctionFlag(command: Command): Command {
   );
 }
 
-function readOperatorFunction(
+/** Adds what an option says of an operator's function to what those before it said. */
+export function readOperatorFunction(
   text: string,
   before: ReadonlyMap<string, string> | undefined,
 ): ReadonlyMap<string, string> {
@@ -66,7 +67,7 @@ export async function withJob<Result>(
   const clients = createAwsClients(hasOwnEndpoint(process.env));
   const place = { ...flags, operatorFunctions: flags.operatorFunction ?? new Map() };
   try {
-    return await run(openJob(clients, place, telemetry));
+    return await run(openJob(clients, place, commandTelemetry));
   } finally {
     clients.dynamodb.destroy();
     clients.kinesis.destroy();
@@ -75,7 +76,7 @@ export async function withJob<Result>(
 }
 
 /** What goes wrong on the way, on standard error. */
-const telemetry: Telemetry = {
+export const commandTelemetry: Telemetry = {
   log(level, message, fields) {
     if (level === 'info') return;
     console.error(

@@ -9,6 +9,7 @@ import type { Job } from '../shared/config/job.ts';
 import type { Backup } from './backup.ts';
 import { FunctionSchedule } from './function-schedule.ts';
 import { HandlerFunction } from './handler-function.ts';
+import type { JobNetwork } from './job-network.ts';
 import { type JobStorage, listStorageArns } from './job-storage.ts';
 import { COORDINATOR_PERMISSIONS } from './permissions.ts';
 
@@ -34,6 +35,7 @@ export interface CoordinatorProps {
   readonly backup: Backup | undefined;
   readonly bundle: (entry: string) => Code;
   readonly removalPolicy: RemovalPolicy;
+  readonly network: JobNetwork | undefined;
 }
 
 /** Makes the checkpoints of a job by the clock, and keeps up what they are made of. */
@@ -70,6 +72,7 @@ export class Coordinator extends Construct {
       },
       removalPolicy: props.removalPolicy,
       encryptionKey: storage.encryptionKey,
+      network: props.network,
     });
     this.function = handler.function;
     new FunctionSchedule(this, 'Timer', {

@@ -30,6 +30,7 @@ const CHECKPOINTING_PROPS: Readonly<Record<string, Translation>> = {
 const JOB_PROPS: Readonly<Record<string, Translation>> = {
   removalPolicy: 'not described',
   encryption: 'not described',
+  vpc: 'not described',
   bundle: 'not described',
   source: ['source', (value) => translate(value, SOURCE_PROPS)],
   checkpointing: ['checkpointing', (value) => translate(value, CHECKPOINTING_PROPS)],

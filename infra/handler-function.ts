@@ -10,6 +10,7 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { BUNDLED_HANDLER } from './bundle-handler.ts';
+import { type JobNetwork, letAttach } from './job-network.ts';
 import type { Permission } from './permissions.ts';
 import { allow, type ResourceArns } from './policy-statements.ts';
 
@@ -24,6 +25,8 @@ export interface HandlerFunctionProps {
   readonly removalPolicy: RemovalPolicy;
   /** Of its logs; undefined: the key of CloudWatch Logs. */
   readonly encryptionKey: IKey | undefined;
+  /** What it is attached to; undefined: to no network of the account. */
+  readonly network: JobNetwork | undefined;
 }
 
 /** A function with a log group and a role of its own, and no right that is not listed. */
@@ -42,6 +45,7 @@ export class HandlerFunction extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
     });
     allow(role, props.permissions, { ...props.resources, 'log-group': [logGroup.logGroupArn] });
+    if (props.network !== undefined) letAttach(role);
     this.function = new LambdaFunction(this, 'Function', {
       code: props.code,
       handler: BUNDLED_HANDLER,
@@ -52,6 +56,7 @@ export class HandlerFunction extends Construct {
       environment: { ...props.environment, NODE_OPTIONS: '--enable-source-maps' },
       role,
       logGroup,
+      ...props.network,
     });
   }
 }

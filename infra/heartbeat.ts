@@ -8,6 +8,7 @@ import { writeHeartbeatEnvironment } from '../shared/config/environment.ts';
 import type { JobHeartbeat } from '../shared/config/job.ts';
 import { FunctionSchedule } from './function-schedule.ts';
 import { HandlerFunction } from './handler-function.ts';
+import type { JobNetwork } from './job-network.ts';
 import { HEARTBEAT_PERMISSIONS } from './permissions.ts';
 import { listStreamArns } from './stream-source.ts';
 
@@ -22,6 +23,7 @@ export interface HeartbeatConstructProps {
   readonly bundle: (entry: string) => Code;
   readonly removalPolicy: RemovalPolicy;
   readonly encryptionKey: IKey | undefined;
+  readonly network: JobNetwork | undefined;
 }
 
 /** Puts heartbeats into the source stream of a job by the clock, so that event time goes on while nothing arrives. */
@@ -43,7 +45,7 @@ export class Heartbeat extends Construct {
       permissions: HEARTBEAT_PERMISSIONS,
       resources: listStreamArns(stream),
       removalPolicy: props.removalPolicy,
-      encryptionKey: props.encryptionKey,
+      ...{ encryptionKey: props.encryptionKey, network: props.network },
     });
     this.function = handler.function;
     new FunctionSchedule(this, 'Timer', {

@@ -5,6 +5,7 @@ import { Construct } from 'constructs';
 import { writeRegistrarEnvironment } from '../shared/config/environment.ts';
 import type { Job } from '../shared/config/job.ts';
 import { HandlerFunction } from './handler-function.ts';
+import type { JobNetwork } from './job-network.ts';
 import { type JobStorage, listStorageArns } from './job-storage.ts';
 import { REGISTRAR_PERMISSIONS } from './permissions.ts';
 
@@ -18,6 +19,7 @@ export interface JobRegistrationProps {
   readonly streamArn: string;
   readonly bundle: (entry: string) => Code;
   readonly removalPolicy: RemovalPolicy;
+  readonly network: JobNetwork | undefined;
 }
 
 /**
@@ -45,6 +47,7 @@ export class JobRegistration extends Construct {
       resources: listStorageArns(storage, job.jobName, new Map()),
       removalPolicy: props.removalPolicy,
       encryptionKey: storage.encryptionKey,
+      network: props.network,
     });
     this.resource = new CustomResource(this, 'Job', {
       serviceToken: this.registrar.function.functionArn,

@@ -1,6 +1,7 @@
 /**
  * Every right that the functions of a job have, as data: what the deployment grants, and what
  * recorded calls are compared with. No wildcard action, no resource that is not the job's own.
+ * (What Lambda itself needs to attach them to a VPC is in job-network.ts, and denied to their code.)
  */
 
 /** What a right is about. The construct knows the ARNs; a name without ARNs grants nothing. */
@@ -25,6 +26,8 @@ export type GrantedResource =
   | 'event-source-mappings'
   | 'step-function'
   | 'log-group'
+  | 'network'
+  | 'network-interfaces'
   | 'scheduled-function';
 
 export interface Permission {

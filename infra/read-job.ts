@@ -7,6 +7,7 @@ import {
 import { checkJob, completeJob, type Job, type JobDescription } from '../shared/config/job.ts';
 import { describeJob } from './describe-job.ts';
 import { checkEncryption } from './job-key.ts';
+import { checkVpc } from './job-network.ts';
 import type { OperatorProps, StreamJobProps } from './stream-job-props.ts';
 
 /**
@@ -19,7 +20,10 @@ export function readJob(path: string, props: StreamJobProps): Job {
   const description = describeJob(props);
   // Who brings a bundler of his own decides what an entry means.
   const missing = props.bundle === undefined ? findMissingEntries(props.operators) : [];
-  const problems = [...checkJob(description), ...checkEncryption(props.encryption), ...missing];
+  const problems = [
+    ...[...checkJob(description), ...checkEncryption(props.encryption)],
+    ...[...checkVpc(props.vpc), ...missing],
+  ];
   if (problems.length > 0) throw new ConfigurationError(`[${path}] StreamJob`, problems);
   return completeJob(description as JobDescription);
 }

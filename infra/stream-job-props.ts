@@ -5,6 +5,7 @@ import type { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { SinkKind } from '../shared/config/job.ts';
 import type { JobEncryption } from './job-key.ts';
+import type { VpcProps } from './job-network.ts';
 import type { StreamSource } from './stream-source.ts';
 
 export interface StreamJobProps {
@@ -79,6 +80,15 @@ export interface StreamJobProps {
    * @default - the keys that DynamoDB, S3, Kinesis and CloudWatch Logs own or manage
    */
   readonly encryption?: JobEncryption;
+
+  /**
+   * Attaches all functions of the job to a network of yours. It must lead to DynamoDB, S3, Kinesis and Lambda, by endpoints or NAT:
+   * docs/deploying.md has the list. Nothing that a job does needs it; it is for accounts in which functions must not call AWS over
+   * anything but their own network.
+   *
+   * @default - none: functions call AWS from the network of Lambda
+   */
+  readonly vpc?: VpcProps;
 
   /**
    * What happens to stream, tables, bucket, logs and key when they leave the stack.

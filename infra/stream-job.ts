@@ -6,10 +6,11 @@ import type { IStream } from 'aws-cdk-lib/aws-kinesis';
 import type { CfnEventSourceMapping, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
+import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ConfigurationError, showValue } from '../shared/config/configuration-error.ts';
 import { writeEnvironment } from '../shared/config/environment.ts';
+import { writeJobNames } from '../shared/config/job-names.ts';
 import type { Job, JobOperator } from '../shared/config/job.ts';
 import { placeBackup } from './backup.ts';
 import { bundleHandler } from './bundle-handler.ts';
@@ -17,6 +18,7 @@ import { Coordinator } from './coordinator.ts';
 import { HandlerFunction } from './handler-function.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { createJobKey } from './job-key.ts';
+import { createJobNetwork, type JobNetwork } from './job-network.ts';
 import { JobRegistration } from './job-registration.ts';
 import { createJobStorage, type JobStorage, listStorageArns } from './job-storage.ts';
 import {
@@ -35,6 +37,10 @@ import { WorkflowSteps } from './workflow-steps.ts';
 
 /** Where the runtime publishes its metrics. */
 const METRICS_NAMESPACE = 'Holdfast';
+
+interface OperatorSurroundings extends Required<Pick<StreamJobProps, 'bundle' | 'removalPolicy'>> {
+  readonly network: JobNetwork | undefined;
+}
 
 /**
  * A stateful stream job: its source stream, one function for each operator, and the tables and the
@@ -88,6 +94,7 @@ export class StreamJob extends Construct {
       sinkNames: job.operators.flatMap(({ sinks }) => Object.keys(sinks)),
       ...{ removalPolicy, encryptionKey },
     });
+    const network = createJobNetwork(this, props.vpc, job);
     const backup = placeBackup(this.node.path, props.checkpointing?.backup, {
       jobName: job.jobName,
       bucket: storage.bucket,
@@ -103,13 +110,14 @@ export class StreamJob extends Construct {
       job,
       storage,
       streamArn: this.stream.streamArn,
-      bundle,
-      removalPolicy,
+      ...{ bundle, removalPolicy, network },
     });
     this.registrarFunction = registration.registrar.function;
     const mappings = new Map<string, CfnEventSourceMapping>();
     for (const operator of job.operators) {
-      const handler = this.#addOperator(job, operator, storage, { bundle, removalPolicy });
+      const handler = this.#addOperator(job, operator, storage, {
+        ...{ bundle, removalPolicy, network },
+      });
       const mapping = createStreamMapping(handler, 'Mapping', {
         streamArn: this.stream.streamArn,
         handler: handler.function,
@@ -126,16 +134,14 @@ export class StreamJob extends Construct {
       storage,
       stream: this.stream,
       operatorFunctions: this.#operatorFunctions,
-      backup,
-      bundle,
-      removalPolicy,
+      ...{ backup, bundle, removalPolicy, network },
     });
     // Its first tick comes with the schedule.
     coordinator.node.addDependency(registration.resource);
     this.coordinatorFunction = coordinator.function;
     const steps = new WorkflowSteps(this, 'Steps', {
       ...{ job, storage, stream: this.stream, operatorFunctions: this.#operatorFunctions },
-      ...{ mappings, backup, bundle, removalPolicy, cloneOf: props.cloneOf },
+      ...{ mappings, backup, bundle, removalPolicy, network, cloneOf: props.cloneOf },
     });
     this.workflowFunction = steps.function;
     const workflow = { function: steps.function, jobName: job.jobName };
@@ -148,8 +154,9 @@ export class StreamJob extends Construct {
             jobName: job.jobName,
             heartbeat: job.heartbeat,
             stream: this.stream,
-            ...{ bundle, removalPolicy, encryptionKey },
+            ...{ bundle, removalPolicy, encryptionKey, network },
           }).function;
+    this.#publishNames();
   }
 
   /** The function of an operator, for alarms and for rights that the operator needs besides. */
@@ -206,6 +213,30 @@ export class StreamJob extends Construct {
     return this.#coordinatorMetric('checkpointAgeMs', options);
   }
 
+  /** One output for each job, so that `holdfast deploy` needs to be told the stack alone. */
+  #publishNames(): void {
+    const names = writeJobNames({
+      job: this.jobName,
+      streamArn: this.stream.streamArn,
+      controlTable: this.controlTable.tableName,
+      deadLetterTable: this.deadLetterTable.tableName,
+      bucket: this.bucket.bucketName,
+      operatorFunctions: new Map(
+        [...this.#operatorFunctions].map(([operator, { functionName }]) => [
+          operator,
+          functionName,
+        ]),
+      ),
+      workflowFunction: this.workflowFunction.functionName,
+      savepointWorkflow: this.savepointWorkflow.stateMachineArn,
+      restoreWorkflow: this.restoreWorkflow.stateMachineArn,
+    });
+    new CfnOutput(this, 'Names', {
+      value: Stack.of(this).toJsonString(names),
+      description: `What holdfast is told of job ${this.jobName}, by its variables`,
+    });
+  }
+
   #coordinatorMetric(metricName: string, options?: MetricOptions): Metric {
     return new Metric({
       namespace: METRICS_NAMESPACE,
@@ -220,7 +251,7 @@ export class StreamJob extends Construct {
     job: Job,
     operator: JobOperator,
     storage: JobStorage,
-    { bundle, removalPolicy }: Required<Pick<StreamJobProps, 'bundle' | 'removalPolicy'>>,
+    { bundle, removalPolicy, network }: OperatorSurroundings,
   ): HandlerFunction {
     const ownSinks = new Map(
       Object.keys(operator.sinks).map((name) => [name, this.sinkTable(name)]),
@@ -246,7 +277,7 @@ export class StreamJob extends Construct {
         ...listStorageArns(storage, job.jobName, ownSinks),
         ...listStreamArns(this.stream),
       },
-      ...{ removalPolicy, encryptionKey: this.encryptionKey },
+      ...{ removalPolicy, network, encryptionKey: this.encryptionKey },
     });
     this.#operatorFunctions.set(operator.id, handler.function);
     return handler;

@@ -13,6 +13,7 @@ import type { RequestStep } from '../shared/config/workflow-steps.ts';
 import type { Backup } from './backup.ts';
 import { FunctionSchedule } from './function-schedule.ts';
 import { HandlerFunction } from './handler-function.ts';
+import type { JobNetwork } from './job-network.ts';
 import { type JobStorage, listStorageArns } from './job-storage.ts';
 import { jobObjectsPattern, STEP_PERMISSIONS } from './permissions.ts';
 import type { ClonedJob } from './stream-job-props.ts';
@@ -43,6 +44,7 @@ export interface WorkflowStepsProps {
   readonly backup: Backup | undefined;
   readonly bundle: (entry: string) => Code;
   readonly removalPolicy: RemovalPolicy;
+  readonly network: JobNetwork | undefined;
 }
 
 /** The function that does the steps of savepoints, restores and drills. */
@@ -100,6 +102,7 @@ export class WorkflowSteps extends Construct {
       },
       removalPolicy: props.removalPolicy,
       encryptionKey: storage.encryptionKey,
+      network: props.network,
     });
     this.function = handler;
     const { generationRetentionHours: retentionHours } = job;

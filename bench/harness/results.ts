@@ -17,7 +17,7 @@ export function writeResults(
     isQuick,
     measuredAt: new Date().toISOString(),
     machine: describeMachine(),
-    tables: tables.map(({ title, rows }) => ({ title, rows })),
+    tables,
   };
   mkdirSync(folder, { recursive: true });
   writeFileSync(path.join(folder, `${name}.json`), `${JSON.stringify(results, undefined, 2)}\n`);
@@ -33,7 +33,7 @@ export function formatBenchTable({ title, columns, rows }: BenchTable): string {
   return `${title}\n\n${formatTable(headings, cells)}`;
 }
 
-function formatCell(cell: Cell, digits = 0): string {
+export function formatCell(cell: Cell, digits = 0): string {
   if (cell === undefined) return '-';
   if (typeof cell === 'string') return cell;
   const [whole, fraction] = cell.toFixed(digits).split('.');

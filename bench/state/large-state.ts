@@ -5,7 +5,7 @@ import { hashKey, keyGroupOf } from '../../shared/core/key-group.ts';
 import type { ChannelCut, Manifest, SortedRun, StateFile } from '../../shared/core/manifest.ts';
 import { encodeManifest } from '../../shared/core/manifest-codec.ts';
 import { pack } from '../../shared/core/pack.ts';
-import { crc32c } from '../../shared/core/platform.ts';
+import { crc32c } from '../../shared/core/crc32c.ts';
 import { compareTexts, type Position } from '../../shared/core/position.ts';
 import type { SegmentReference } from '../../shared/core/progress.ts';
 import { encodeRunFile } from '../../shared/core/run-file.ts';

@@ -1,10 +1,11 @@
-import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
-import { SingleBar } from 'cli-progress';
 import type { EmbeddedAws } from '../../localstack/embedded/embedded-aws.ts';
 import { stopOnSignals } from '../../localstack/embedded/stop-signals.ts';
+import { readWhole } from '../read-whole.ts';
+import { formatFacts } from '../table.ts';
+import { formatVerdict } from './format-verdict.ts';
 import { runDemo, type DemoProgress, type DemoResult } from './run-demo.ts';
+import { createStepDisplay, type StepDisplay } from './step-display.ts';
 
 interface DemoFlags {
   readonly seed: number;
@@ -39,7 +40,7 @@ export function addDemoCommand(program: Command): void {
 async function demo(flags: DemoFlags): Promise<number> {
   let aws: EmbeddedAws | undefined;
   let ignoreSignals = (): void => undefined;
-  const display = createDisplay();
+  const display = createStepDisplay();
   try {
     const result = await runDemo({
       ...flags,
@@ -47,7 +48,7 @@ async function demo(flags: DemoFlags): Promise<number> {
         aws = started;
         ignoreSignals = stopOnSignals(started);
       },
-      onProgress: (progress) => display.show(progress),
+      onProgress: (progress) => show(display, progress),
     });
     display.end();
     console.log(flags.json ? JSON.stringify(result, undefined, 2) : formatResult(result));
@@ -70,58 +71,16 @@ async function keepUp(aws: EmbeddedAws): Promise<void> {
   await new Promise(() => undefined);
 }
 
-interface Display {
-  show(progress: DemoProgress): void;
-  end(): void;
-}
-
-const stepTexts: Record<DemoProgress['step'], string> = {
+const stepTexts: Record<Exclude<DemoProgress['step'], 'run'>, string> = {
   synthesize: 'cdk synth',
   start: 'starting the embedded AWS from the template',
-  run: 'records',
   compare: 'comparing the tables',
 };
 
-/** A progress bar on terminals, a line now and then elsewhere; both on standard error. */
-function createDisplay(): Display {
-  const { stderr } = process;
-  let bar: SingleBar | undefined;
-  let step: DemoProgress['step'] | undefined;
-  let quarter = 0;
-  const end = (): void => {
-    bar?.stop();
-    bar = undefined;
-  };
-  return {
-    end,
-    show(progress) {
-      if (progress.step !== step) {
-        end();
-        step = progress.step;
-        if (step === 'run' && stderr.isTTY) {
-          bar = new SingleBar({
-            format: `${stepTexts.run} [{bar}] {value}/{total} · {crashes} crashes`,
-            stream: stderr,
-            hideCursor: true,
-          });
-          bar.start(progress.total, progress.put, { crashes: progress.crashes });
-        } else if (step !== 'run') {
-          stderr.write(`${stepTexts[step]} …\n`);
-        }
-      }
-      if (step !== 'run') return;
-      bar?.update(progress.put, { crashes: progress.crashes });
-      const reached = Math.floor((4 * progress.put) / progress.total);
-      if (bar === undefined && reached > quarter) {
-        quarter = reached;
-        stderr.write(`${progress.put}/${progress.total} records, ${progress.crashes} crashes\n`);
-      }
-    },
-  };
+function show(display: StepDisplay, { step, put, total, crashes }: DemoProgress): void {
+  if (step === 'run') display.count(put, total, `${crashes} crashes`);
+  else display.step(stepTexts[step]);
 }
-
-/** How many differing rows are printed. */
-const differencesShown = 10;
 
 function formatResult(result: DemoResult): string {
   const rows: [string, string][] = [
@@ -147,34 +106,9 @@ function formatResult(result: DemoResult): string {
       `${result.writeUnitsPerThousand} write units, ${result.requestsPerThousand} requests`,
     ],
   ];
-  const width = Math.max(...rows.map(([name]) => name.length));
-  const table = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
-  return `${table}\n\n${formatVerdict(result)}`;
-}
-
-function formatVerdict({ differences, airports, alerts, hours }: DemoResult): string {
-  if (differences.length === 0) {
-    const text = `EXACTLY ONCE: ${format(airports)} airports, ${format(alerts)} alerts and ${format(hours)} hours equal a plain computation, row by row.`;
-    return styleText('green', text, { stream: process.stdout });
-  }
-  const shown = differences.slice(0, differencesShown);
-  const more = differences.length - shown.length;
-  const title = `DIFFERENT: ${differences.length} rows`;
-  return [
-    styleText('red', title, { stream: process.stdout }),
-    ...shown,
-    ...(more > 0 ? [`… and ${more} more`] : []),
-  ].join('\n');
+  return `${formatFacts(rows)}\n\n${formatVerdict(result)}`;
 }
 
 function format(value: number): string {
   return value.toLocaleString('en-US');
-}
-
-function readWhole(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (Number.isInteger(value) && value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`expected a whole number from ${min} to ${max}`);
-  };
 }

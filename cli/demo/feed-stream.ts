@@ -4,6 +4,7 @@ import {
   PutRecordsCommand,
   SplitShardCommand,
   type KinesisClient,
+  type PutRecordsCommandOutput,
   type Shard,
 } from '@aws-sdk/client-kinesis';
 import { encodeHeartbeat } from '../../shared/core/heartbeat.ts';
@@ -11,12 +12,22 @@ import type { RandomSource } from '../../shared/core/random.ts';
 import { endOfStreamMs } from '../../shared/operator/windows/windowing.ts';
 import type { Flight } from './flights.ts';
 
-/** Puts flights into the stream under their airport, in order. */
+/** Where the stream has put a record. */
+export interface RecordPlace {
+  readonly shardId: string;
+  readonly sequence: string;
+}
+
+/**
+ * Puts flights into the stream under their airport, in order.
+ *
+ * @returns where they are
+ */
 export async function putFlights(
   client: KinesisClient,
   stream: string,
   flights: readonly Flight[],
-): Promise<void> {
+): Promise<RecordPlace[]> {
   const response = await client.send(
     new PutRecordsCommand({
       StreamName: stream,
@@ -30,17 +41,19 @@ export async function putFlights(
   if ((response.FailedRecordCount ?? 0) > 0) {
     throw new Error(`the stream took only a part of ${flights.length} records; start again`);
   }
+  return placesOf(response);
 }
 
 /**
  * Ends event time by a heartbeat in every open shard, so that all windows close. No record may come after it, and no
  * shard be split.
  *
+ * @returns where the heartbeats are
  * @throws Error where a shard went without
  */
-export async function endStream(client: KinesisClient, stream: string): Promise<void> {
+export async function endStream(client: KinesisClient, stream: string): Promise<RecordPlace[]> {
   const open = await listOpenShards(client, stream);
-  const { Records = [] } = await client.send(
+  const response = await client.send(
     new PutRecordsCommand({
       StreamName: stream,
       Records: open.map(({ HashKeyRange }) => ({
@@ -50,12 +63,21 @@ export async function endStream(client: KinesisClient, stream: string): Promise<
       })),
     }),
   );
-  const reached = new Set(Records.map(({ ShardId }) => ShardId));
-  const missed = open.filter(({ ShardId }) => !reached.has(ShardId));
+  const places = placesOf(response);
+  const reached = new Set(places.map(({ shardId }) => shardId));
+  const missed = open.filter(({ ShardId }) => !reached.has(ShardId!));
   if (missed.length > 0) {
     const ids = missed.map(({ ShardId }) => ShardId).join(', ');
     throw new Error(`the end of the stream did not reach ${ids}; start again`);
   }
+  return places;
+}
+
+/** Those of the records that were taken. */
+function placesOf({ Records = [] }: PutRecordsCommandOutput): RecordPlace[] {
+  return Records.filter(({ SequenceNumber }) => SequenceNumber !== undefined).map(
+    ({ ShardId, SequenceNumber }) => ({ shardId: ShardId!, sequence: SequenceNumber! }),
+  );
 }
 
 /** Splits one of the open shards in the middle; returns its id. */

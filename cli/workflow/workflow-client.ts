@@ -67,6 +67,20 @@ export async function withWorkflows(
   run: (client: WorkflowClient) => Promise<number>,
 ): Promise<number> {
   useConnection(flags);
+  try {
+    return await withWorkflowClient(flags, run);
+  } catch (thrown) {
+    if (!isHoldfastError(thrown, 'invalid') && !isHoldfastError(thrown, 'conflict')) throw thrown;
+    console.error(`holdfast: ${thrown.message}`);
+    return 1;
+  }
+}
+
+/** Opens the workflows of a job, and closes their connections behind the run. */
+export async function withWorkflowClient<Result>(
+  { workflowFunction }: Pick<WorkflowFlags, 'workflowFunction'>,
+  run: (client: WorkflowClient) => Promise<Result>,
+): Promise<Result> {
   const stepFunctions = new SFNClient();
   const lambda = new LambdaClient({
     requestHandler: new NodeHttpHandler({ requestTimeout: requestTimeoutMs }),
@@ -75,7 +89,7 @@ export async function withWorkflows(
     return await run({
       stepFunctions,
       ask: async <Answer>(step: RequestStep, input: Readonly<Record<string, unknown>>) =>
-        (await askStep(lambda, flags.workflowFunction, step, input)) as Answer,
+        (await askStep(lambda, workflowFunction, step, input)) as Answer,
       async start(stateMachineArn, name, input) {
         const command = { stateMachineArn, name, input: JSON.stringify(input) };
         const { executionArn } = await stepFunctions.send(new StartExecutionCommand(command));
@@ -86,10 +100,6 @@ export async function withWorkflows(
         return (await stepFunctions.send(new ListExecutionsCommand(command))).executions ?? [];
       },
     });
-  } catch (thrown) {
-    if (!isHoldfastError(thrown, 'invalid') && !isHoldfastError(thrown, 'conflict')) throw thrown;
-    console.error(`holdfast: ${thrown.message}`);
-    return 1;
   } finally {
     stepFunctions.destroy();
     lambda.destroy();

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { Crc32c } from '@aws-crypto/crc32c';
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 /*
  * The pure functions that core takes from the platform: the only file of core that may import `node:` modules.
@@ -17,13 +16,22 @@ export function md5Bytes(bytes: Uint8Array): Uint8Array {
   return createHash('md5').update(bytes).digest();
 }
 
-/** CRC-32C (Castagnoli) of bytes as an unsigned 32-bit integer. */
-export function crc32c(bytes: Uint8Array): number {
-  return new Crc32c().update(bytes).digest();
-}
+/** How hard to look for repetitions: `fast` where it is done once for each unit, `small` for what is kept. */
+export type Compression = 'fast' | 'small';
 
-export function compressZstd(bytes: Uint8Array): Uint8Array {
-  return zstdCompressSync(bytes);
+const levels: Readonly<Record<Compression, number>> = { fast: 1, small: 3 };
+
+/** More than zstd adds to bytes that it cannot compress, so that one buffer takes all of what comes out. */
+const zstdOverheadBytes = 1024;
+
+export function compressZstd(bytes: Uint8Array, compression: Compression): Uint8Array {
+  const compressed = zstdCompressSync(bytes, {
+    chunkSize: bytes.length + (bytes.length >>> 7) + zstdOverheadBytes,
+    pledgedSrcSize: bytes.length,
+    params: { [constants.ZSTD_c_compressionLevel]: levels[compression] },
+  });
+  // Its own memory, without what the buffer has left over.
+  return new Uint8Array(compressed);
 }
 
 /** Inflates a zstd frame; `rawBytesMax` bounds what a damaged frame can make us allocate. */

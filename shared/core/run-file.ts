@@ -64,6 +64,7 @@ const format: SortedFormat<RunEntry> = {
   what: 'run file',
   magic: 'HFRN',
   version: 1,
+  compression: 'small',
   itemOf: (entry) => entry.item,
   packEntry,
   unpackEntry: (row) => unpackEntry(row as PackedEntry),

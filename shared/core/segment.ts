@@ -70,6 +70,7 @@ const format: SortedFormat<StoredItem> = {
   what: 'segment',
   magic: 'HFSG',
   version: 1,
+  compression: 'fast',
   itemOf: (item) => item,
   packEntry,
   unpackEntry: (row) => unpackEntry(row as PackedEntry),
@@ -128,7 +129,7 @@ function readSegmentHeader(opened: OpenedFile, name: string): SegmentHeader {
 }
 
 function packEntry(item: StoredItem): PackedEntry {
-  const entry = [
+  const entry: PackedEntry = [
     item.keyGroup,
     item.key,
     item.version,
@@ -137,9 +138,10 @@ function packEntry(item: StoredItem): PackedEntry {
     item.states ?? null,
     item.emissions ?? null,
     item.spills.map(packSpill),
-  ] as const;
+  ];
   // Without timers an entry is that of the first version to the byte.
-  return item.timers.length === 0 ? [...entry] : [...entry, item.timers.map(packTimer)];
+  if (item.timers.length > 0) entry.push(item.timers.map(packTimer));
+  return entry;
 }
 
 function unpackEntry(row: PackedEntry): StoredItem {

@@ -1,7 +1,8 @@
 import { describeThrown, HoldfastError } from './errors.ts';
 import { compareKeys, type KeyPlace } from './key-order.ts';
 import { pack, unpack } from './pack.ts';
-import { compressZstd, crc32c, decompressZstd } from './platform.ts';
+import { crc32c } from './crc32c.ts';
+import { compressZstd, decompressZstd, type Compression } from './platform.ts';
 import { itemBytes, type StoredItem } from './stored-item.ts';
 
 /*
@@ -27,6 +28,7 @@ export interface SortedFormat<Entry> {
   /** Four ASCII characters. */
   readonly magic: string;
   readonly version: number;
+  readonly compression: Compression;
   /** What says where the entry belongs and how large it is. */
   readonly itemOf: (entry: Entry) => StoredItem;
   readonly packEntry: (entry: Entry) => readonly unknown[];
@@ -85,7 +87,7 @@ export function encodeSortedFile<Entry>(
   entries: readonly Entry[],
   makeHeader: (sorted: readonly Entry[]) => Readonly<Record<string, unknown>>,
 ): Uint8Array {
-  const sorted = entries.toSorted((a, b) => compareKeys(format.itemOf(a), format.itemOf(b)));
+  const sorted = sortEntries(format, entries);
   const twice = findUnordered(sorted.map(format.itemOf));
   if (twice !== undefined) {
     throw new HoldfastError(
@@ -99,7 +101,7 @@ export function encodeSortedFile<Entry>(
   for (const part of cutBlocks(format, sorted)) {
     const raw = pack(part.map(format.packEntry));
     assertAtMost(format, 'block', raw.length, blockBytesMax);
-    const block = compressZstd(raw);
+    const block = compressZstd(raw, format.compression);
     const firstGroup = format.itemOf(part[0]!).keyGroup;
     const lastGroup = format.itemOf(part[part.length - 1]!).keyGroup;
     const { length } = block;
@@ -301,6 +303,27 @@ function joinFile<Entry>(
     offset += block.length;
   }
   return bytes;
+}
+
+/** By group first, so that few keys are compared with each other. */
+function sortEntries<Entry>(
+  { itemOf }: SortedFormat<Entry>,
+  entries: readonly Entry[],
+): readonly Entry[] {
+  const groups = new Map<number, Entry[]>();
+  for (const entry of entries) {
+    const { keyGroup } = itemOf(entry);
+    const group = groups.get(keyGroup);
+    if (group === undefined) groups.set(keyGroup, [entry]);
+    else group.push(entry);
+  }
+  const sorted: Entry[] = [];
+  for (const keyGroup of [...groups.keys()].sort((a, b) => a - b)) {
+    const group = groups.get(keyGroup)!;
+    group.sort((a, b) => compareKeys(itemOf(a), itemOf(b)));
+    for (const entry of group) sorted.push(entry);
+  }
+  return sorted;
 }
 
 function* cutBlocks<Entry>(

@@ -1,6 +1,6 @@
 import { joinCrc32c } from './crc-join.ts';
 import type { StateFile } from './manifest.ts';
-import { crc32c } from './platform.ts';
+import { crc32c } from './crc32c.ts';
 import { openSortedFile, type RunFileHeader } from './run-file.ts';
 import { sortedHeadBytes } from './sorted-blocks.ts';
 

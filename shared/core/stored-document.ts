@@ -1,5 +1,5 @@
 import { describeThrown, HoldfastError } from './errors.ts';
-import { crc32c } from './platform.ts';
+import { crc32c } from './crc32c.ts';
 import { compareTexts } from './position.ts';
 
 /*

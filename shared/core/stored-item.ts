@@ -38,14 +38,8 @@ export const stateBytesMax = 380 * 1024;
 
 /** The size of an item as this rule counts it. */
 export function itemBytes(item: StoredItem): number {
-  const spills = item.spills.reduce((sum, spill) => sum + spill.name.length + 120, 0);
-  const timers = item.timers.reduce((sum, timer) => sum + timer.name.length + 12, 0);
-  return (
-    timers +
-    item.key.length * 3 +
-    (item.states?.length ?? 0) +
-    (item.emissions?.length ?? 0) +
-    spills +
-    200
-  );
+  let bytes = 200 + item.key.length * 3;
+  for (const spill of item.spills) bytes += spill.name.length + 120;
+  for (const timer of item.timers) bytes += timer.name.length + 12;
+  return bytes + (item.states?.length ?? 0) + (item.emissions?.length ?? 0);
 }

@@ -140,12 +140,11 @@ export function createOperatorInstance(
     },
   };
 
-  const run = (
+  const begin = (
     input: CallbackInput,
     live: LiveStates,
     emissions: Emission[],
     time: KeyTime,
-    callback: () => unknown,
   ): void => {
     current = input;
     cursor.live = live;
@@ -154,27 +153,37 @@ export function createOperatorInstance(
     collected = emissions;
     index = 0;
     random = undefined;
-    const outer = enterOperator(guard);
-    try {
-      const returned = callback();
-      if (returned instanceof Promise) throw asynchronous(operator.id, returned);
-    } finally {
-      current = undefined;
-      leaveOperator(guard, outer);
-    }
+  };
+  const end = (outer: DeterminismGuard | undefined): void => {
+    current = undefined;
+    leaveOperator(guard, outer);
+  };
+  const refusePromise = (returned: unknown): void => {
+    if (returned instanceof Promise) throw asynchronous(operator.id, returned);
   };
 
   return {
     processEvent(input, live, emissions, time = noTime()) {
       timerCursor.firingTime = undefined;
-      run(input, live, emissions, time, () => operator.process(input.event, context));
+      begin(input, live, emissions, time);
+      const outer = enterOperator(guard);
+      // Written out twice, so that no event needs a closure of its own.
+      try {
+        refusePromise(operator.process(input.event, context));
+      } finally {
+        end(outer);
+      }
     },
     fireTimer(input, timer, live, emissions, time) {
       timerCursor.firingTime = timer.time;
       const { name, time: dueAt, domain } = timer;
-      run(input, live, emissions, time, () =>
-        operator.onTimer?.({ name, time: dueAt, domain }, context),
-      );
+      begin(input, live, emissions, time);
+      const outer = enterOperator(guard);
+      try {
+        refusePromise(operator.onTimer?.({ name, time: dueAt, domain }, context));
+      } finally {
+        end(outer);
+      }
     },
   };
 }

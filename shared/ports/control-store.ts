@@ -37,6 +37,9 @@ export interface TimelineEntry {
   readonly manifest: string;
 }
 
+/** Sink name → how its table takes rows, for every sink of a job. */
+export type SinkKinds = Readonly<Record<string, 'append' | 'upsert'>>;
+
 /** One item for each job: created by a deploy alone (C1). */
 export interface Job {
   readonly name: string;
@@ -48,6 +51,8 @@ export interface Job {
   readonly status: 'creating' | 'running';
   readonly maxParallelism: number;
   readonly operators: readonly string[];
+  /** As they were deployed last. @default not known: the next deployment says it */
+  readonly sinks?: SinkKinds;
   readonly hold: Hold | undefined;
   /** Every generation but the first, oldest first. */
   readonly timeline: readonly TimelineEntry[];

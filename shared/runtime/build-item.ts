@@ -6,7 +6,7 @@ import {
   type Spill,
 } from '../core/emission.ts';
 import { describeThrown, HoldfastError } from '../core/errors.ts';
-import { crc32c } from '../core/platform.ts';
+import { crc32c } from '../core/crc32c.ts';
 import { itemBytes, itemBytesMax, stateBytesMax, type StoredItem } from '../core/stored-item.ts';
 import { encodeStates } from '../operator/key-state.ts';
 import type { ChannelSession } from './channel-session.ts';
@@ -54,7 +54,7 @@ export function buildItem(
     spills: [],
     timers: run.timers,
   };
-  const bytes = itemBytes({ ...item, emissions: undefined });
+  const bytes = itemBytes(item) - (packed?.length ?? 0);
   if (bytes > stateBytesMax) {
     return {
       kind: 'refused',

@@ -8,7 +8,7 @@ import {
 } from '../core/position.ts';
 import type { TimeDomain } from '../core/timer.ts';
 import { dropPassedFloors, earlierTime } from '../core/watermark.ts';
-import { crc32c } from '../core/platform.ts';
+import { crc32c } from '../core/crc32c.ts';
 import type { Progress, SegmentReference } from '../core/progress.ts';
 import {
   chainReferencesMax,
@@ -132,6 +132,7 @@ function nextProgress(
     .reduce<Position | undefined>((max, a) => laterPosition(max, a.position), undefined);
   const touched: Record<TimeDomain, number | undefined> = { event: undefined, arrival: undefined };
   for (const run of unit.runs.values()) {
+    if (run.timers.length === 0) continue;
     const earliest = earliestTimers(run);
     touched.event = earlierTime(touched.event, earliest.event);
     touched.arrival = earlierTime(touched.arrival, earliest.arrival);
@@ -280,6 +281,7 @@ function itemWithPendingEmissions(run: KeyRun): StoredItem[] {
   const { stored } = run;
   if (stored === undefined) return [];
   if (run.emissions.length > 0) return [stored];
+  if (stored.emissions === undefined && stored.spills.length === 0) return [stored];
   return [{ ...stored, emissions: undefined, spills: [] }];
 }
 
@@ -318,7 +320,10 @@ function rememberUnit(
   memory.chain = [next.head!, ...memory.chain].slice(0, chainReferencesMax);
   for (const run of unit.runs.values()) {
     if (run.stored === undefined) continue;
-    const emissions = run.emissions.filter((e) => isPast(e.position, next.position));
+    const emissions =
+      run.emissions.length === 0
+        ? run.emissions
+        : run.emissions.filter((e) => isPast(e.position, next.position));
     const { stored, live } = run;
     rememberItem(memory, { item: stored, live, emissions, hinted: earliestTimers(run) });
   }

@@ -92,12 +92,10 @@ function mayHaveSkipped(
   first: StreamRecord,
 ): boolean {
   if (!isPast({ sequence: first.sequence, sub: 0 }, session.progress.position)) return false;
-  // Nobody has seen the trigger begin at the start of a channel that has read nothing yet, whoever has made its first commit.
-  const isNew = session.progress.position === undefined;
-  const { isBehindTrigger } = session.memory;
-  if (isNew || isBehindTrigger || session.staleFence !== undefined) return true;
-  const silenceMs = runtime.system.now() - session.memory.lastSeenMs;
-  return !session.isWarm || silenceMs > runtime.settings.silenceMs;
+  // Only units make a session warm, and each ends at a record: a channel that has read nothing yet is always looked at.
+  const { isBehindTrigger, lastSeenMs } = session.memory;
+  if (isBehindTrigger || !session.isWarm || session.staleFence !== undefined) return true;
+  return runtime.system.now() - lastSeenMs > runtime.settings.silenceMs;
 }
 
 /** P7: hands back from the first record of this batch that is past progress; everything else would be acknowledged. */

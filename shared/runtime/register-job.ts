@@ -1,6 +1,6 @@
 import { HoldfastError } from '../core/errors.ts';
 import { assertMaxParallelism } from '../core/key-group.ts';
-import type { ControlStore, Job } from '../ports/control-store.ts';
+import type { ControlStore, Job, SinkKinds } from '../ports/control-store.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
 import { jobMarkerName } from './object-names.ts';
 import { createBirthHold, unbornGeneration } from './restore/unborn-job.ts';
@@ -9,6 +9,8 @@ export interface JobRequest {
   readonly name: string;
   readonly maxParallelism: number;
   readonly operators: readonly string[];
+  /** How its sinks take rows. @default it is not compared with how they have taken them so far */
+  readonly sinks?: SinkKinds;
   /** What the job reads. @default it is not compared with what the job has read so far */
   readonly streamArn?: string;
   /** R12: the job is to begin as a clone of another one, and is born held until then. @default it begins at once */
@@ -21,8 +23,8 @@ export interface JobRequest {
  *
  * A marker without an item means that the tables were lost: a first deployment would begin the stream again and double
  * every output, so it is refused. A job that was created keeps what it began as, whatever later deployments ask for.
- * So are changes under which what is stored would mean something else: another maxParallelism, another stream, and a renamed
- * operator. What is refused has changed nothing: CloudFormation rolls the deployment back to what the job is.
+ * So are changes under which what is stored would mean something else: another maxParallelism, another stream, a renamed
+ * operator, and a sink of another kind. Of a job whose item does not know the kinds they are taken from the deployment. What is refused has changed nothing: CloudFormation rolls the deployment back to what the job is.
  *
  * @throws HoldfastError `invalid` where the job cannot be what is asked for
  */
@@ -52,6 +54,7 @@ export async function registerJob(
     );
   }
   refuseRenamedOperators(job, request.operators);
+  refuseChangedSinks(job, request.sinks);
   const { streamArn } = request;
   const text = JSON.stringify({ job: job.name, maxParallelism: job.maxParallelism, streamArn });
   await objects.create(marker, new TextEncoder().encode(text));
@@ -83,7 +86,26 @@ function refuseRenamedOperators(job: Job, operators: readonly string[]): void {
   );
 }
 
-function newJob({ name, maxParallelism, operators, birth }: JobRequest): Job {
+/**
+ * Rows of the one kind mean nothing to the other: an append sink would leave the last rows of a view standing for ever, a view
+ * would stand beside rows that no row of it ever replaces. One that has gone is forgotten: under its name there will be a new table.
+ */
+function refuseChangedSinks(job: Job, sinks: SinkKinds = {}): void {
+  const known = new Map(Object.entries(job.sinks ?? {}));
+  const changed = Object.entries(sinks).filter(
+    ([name, kind]) => (known.get(name) ?? kind) !== kind,
+  );
+  if (changed.length === 0) return;
+  const names = changed.map(
+    ([name, kind]) => `${name} (${known.get(name)} so far, ${kind} in the deployment)`,
+  );
+  throw new HoldfastError(
+    'invalid',
+    `job ${job.name} has sinks of another kind than the deployment: ${names.join(', ')}: the rows in the table were written as the one and would be taken for the other; give the new sink another name, or remove it in one deployment and add it in the next, which gives it a new table and leaves the old one alone`,
+  );
+}
+
+function newJob({ name, maxParallelism, operators, sinks, birth }: JobRequest): Job {
   return {
     name,
     version: 1,
@@ -91,6 +113,7 @@ function newJob({ name, maxParallelism, operators, birth }: JobRequest): Job {
     status: 'creating',
     maxParallelism,
     operators,
+    ...(sinks === undefined ? {} : { sinks }),
     hold: birth && createBirthHold(birth.cloneOf, birth.atMs),
     timeline: [],
   };
@@ -103,13 +126,16 @@ async function bringToRun(control: ControlStore, job: Job, request: JobRequest):
   let current = job;
   for (let tries = 0; tries < triesMax; tries += 1) {
     const isCurrent =
-      current.status === 'running' && current.operators.join() === request.operators.join();
+      current.status === 'running' &&
+      current.operators.join() === request.operators.join() &&
+      areKnown(current, request.sinks);
     if (isCurrent) return current;
     const next: Job = {
       ...current,
       version: current.version + 1,
       status: 'running',
       operators: request.operators,
+      ...(request.sinks === undefined ? {} : { sinks: request.sinks }),
     };
     if ((await control.replaceJob(next, current.version)) === 'committed') return next;
     const read = await control.readJob(job.name);
@@ -120,4 +146,14 @@ async function bringToRun(control: ControlStore, job: Job, request: JobRequest):
     'conflict',
     `job ${job.name} is being changed by somebody else; deploy again`,
   );
+}
+
+function areKnown({ sinks: known }: Job, sinks: SinkKinds | undefined): boolean {
+  if (sinks === undefined) return true;
+  const text = (kinds: SinkKinds): string =>
+    Object.entries(kinds)
+      .map((kind) => kind.join())
+      .toSorted()
+      .join();
+  return known !== undefined && text(known) === text(sinks);
 }

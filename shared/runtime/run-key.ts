@@ -48,7 +48,8 @@ export function createKeyRun(place: KeyPlace): KeyRun {
 const noTimes = { event: undefined, arrival: undefined };
 
 /** The time of a key's earliest timer in each domain. */
-export function earliestTimers(run: KeyRun): Record<TimeDomain, number | undefined> {
+export function earliestTimers(run: KeyRun): Readonly<Record<TimeDomain, number | undefined>> {
+  if (run.timers.length === 0) return noTimes;
   const earliest: Record<TimeDomain, number | undefined> = { event: undefined, arrival: undefined };
   for (const timer of run.timers) earliest[timer.domain] ??= timer.time;
   return earliest;

@@ -1,6 +1,6 @@
 import { unpackEmissions, type Emission } from '../core/emission.ts';
 import { HoldfastError } from '../core/errors.ts';
-import { crc32c } from '../core/platform.ts';
+import { crc32c } from '../core/crc32c.ts';
 import { isPast, type FiringStep, type Position } from '../core/position.ts';
 import type { StoredItem } from '../core/stored-item.ts';
 import type { Watermarks } from '../core/watermark.ts';

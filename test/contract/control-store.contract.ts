@@ -113,6 +113,16 @@ export function describeControlStore(name: string, open: () => Promise<ControlSt
         expect(await store.readJob(held.name)).toEqual(held);
       });
 
+      it.each([{}, { airports: 'upsert', alerts: 'append' } as const])(
+        'comes back with its sinks, and with that it has none: %j',
+        async (sinks) => {
+          const job = await startJob({ sinks });
+          expect(await store.readJob(job.name)).toEqual(job);
+          expect(await store.replaceJob({ ...job, version: 2, sinks: {} }, 1)).toBe('committed');
+          expect((await store.readJob(job.name))?.sinks).toEqual({});
+        },
+      );
+
       it('is not created twice: the one that is there comes back', async () => {
         const job = await startJob();
         const other = { ...job, generation: 9, version: 77 };

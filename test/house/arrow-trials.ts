@@ -31,6 +31,7 @@ export const targets: Readonly<Record<string, string>> = {
   'localstack/local-services.ts': '',
   'cli/main.ts': '',
   'cli/table.ts': '',
+  'cli/demo/flights.ts': '',
   'test/fixture.ts': "import type { Value } from './circle.ts';",
   'test/position.test.ts': "import type { Value } from '../shared/core/position.ts';",
   /** Imported by nobody. */
@@ -115,6 +116,11 @@ export const refusedTrials: Readonly<Record<string, readonly Trial[]>> = {
     { from: 'localstack', imports: 'functions/one/handler.ts' },
     { from: 'localstack', imports: 'cli/main.ts' },
   ],
+  'layer-localstack-endpoint': [
+    { from: 'localstack/endpoint', imports: 'localstack/local-services.ts' },
+    { from: 'localstack/endpoint', imports: 'shared/adapters/s3/s3-object-store.ts' },
+    { from: 'localstack/endpoint', imports: 'cli/main.ts' },
+  ],
   'layer-cli': [
     { from: 'cli', imports: 'shared/adapters/s3/s3-object-store.ts' },
     { from: 'cli', imports: 'functions/one/operator.ts' },
@@ -125,6 +131,11 @@ export const refusedTrials: Readonly<Record<string, readonly Trial[]>> = {
   'layer-cli-demo': [
     { from: 'cli/demo', imports: 'functions/one/handler.ts' },
     { from: 'cli/demo', imports: 'infra/app.ts' },
+  ],
+  'layer-cli-doctor': [
+    { from: 'cli/doctor', imports: 'shared/adapters/memory/memory-system.ts' },
+    { from: 'cli/doctor', imports: 'localstack/local-services.ts' },
+    { from: 'cli/doctor', imports: 'infra/app.ts' },
   ],
   'layer-cli-lab': [
     { from: 'cli/lab', imports: 'shared/adapters/s3/s3-object-store.ts' },
@@ -166,6 +177,7 @@ export const allowedTrials: readonly Trial[] = [
   { from: 'functions/two', imports: 'shared/operator/sink.ts' },
   { from: 'functions/six/handler.ts', imports: 'shared/composition/operator-handler.ts' },
   { from: 'localstack', imports: 'fauxqs' },
+  { from: 'localstack/endpoint', imports: 'cli/demo/flights.ts' },
   { from: 'cli', imports: 'shared/composition/operator-handler.ts' },
   { from: 'cli/demo', imports: 'functions/one/operator.ts' },
   { from: 'cli/demo', imports: 'localstack/local-services.ts' },

@@ -51,3 +51,8 @@ export interface PackageManifest {
 export function readManifest(): PackageManifest {
   return JSON.parse(readText('package.json')) as PackageManifest;
 }
+
+/** The packages of the bench `peers`, which are installed for it alone. */
+export function readPeerDependencies(): PackageManifest['dependencies'] {
+  return (JSON.parse(readText('bench/peers/package.json')) as PackageManifest).dependencies;
+}

@@ -1,3 +1,4 @@
+import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Stream } from 'aws-cdk-lib/aws-kinesis';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Duration, type Stack, Stage, Validations, type App } from 'aws-cdk-lib/core';
@@ -30,6 +31,13 @@ const { stack: everything } = createJob((stack) => ({
   heartbeat: { every: Duration.minutes(1), behind: Duration.minutes(2) },
   encryption: 'customer-managed',
   checkpointing: { backup: { bucket: Bucket.fromBucketName(stack, 'Backup', 'second-copies') } },
+  vpc: {
+    vpc: Vpc.fromVpcAttributes(stack, 'Vpc', {
+      vpcId: 'vpc-0a1b2c3d',
+      availabilityZones: ['eu-central-1a', 'eu-central-1b'],
+      privateSubnetIds: ['subnet-0a1b2c3d', 'subnet-1a1b2c3d'],
+    }),
+  },
   cloneOf: {
     jobName: 'other',
     bucket: Bucket.fromBucketName(stack, 'Others', 'others-checkpoints'),

@@ -24,6 +24,7 @@ export const functionResource: ResourceKind = {
     RecursiveLoop: inert('loops are not looked for here'),
     RuntimeManagementConfig: inert('there is one runtime, this process\u2019s own Node'),
     TracingConfig: inert('no traces are kept'),
+    VpcConfig: inert('there is one network here, the loopback of this machine'),
     Tags: inert('nothing reads them'),
   },
   create({ logicalId, properties }, services) {

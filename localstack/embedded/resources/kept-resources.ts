@@ -119,6 +119,23 @@ const key = kept(
   },
 );
 
+const notFiltered = inert('nothing between processes of this machine is filtered');
+
+const securityGroup = kept(
+  {
+    GroupName: noReader,
+    GroupDescription: noReader,
+    SecurityGroupEgress: notFiltered,
+    SecurityGroupIngress: notFiltered,
+    VpcId: notFiltered,
+    Tags: noReader,
+  },
+  (logicalId, _reader, place) => {
+    const id = `sg-${uuidOf(`${place.stackName}/${logicalId}`).replaceAll('-', '').slice(0, 17)}`;
+    return { physicalId: id, attributes: { GroupId: id, Id: id } };
+  },
+);
+
 const scheduleGroup = kept({ Name: used, Tags: noReader }, (logicalId, reader, place) => {
   const name = reader.textOr('Name', physicalName(place, logicalId, { lengthMax: 64 }));
   const arn = `arn:aws:scheduler:${place.region}:${place.accountId}:schedule-group/${name}`;
@@ -131,6 +148,7 @@ const cdkMetadata = kept({ Analytics: inert('usage statistics of the CDK') }, (l
 }));
 
 export const keptResources: Readonly<Record<string, ResourceKind>> = {
+  'AWS::EC2::SecurityGroup': securityGroup,
   'AWS::IAM::Role': role,
   'AWS::IAM::Policy': policy,
   'AWS::IAM::ManagedPolicy': managedPolicy,

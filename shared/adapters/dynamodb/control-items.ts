@@ -66,7 +66,7 @@ export function encodeJob(key: TableKey, job: Job): Item {
 }
 
 export function decodeJob(item: Item): Job {
-  const { name, version, generation, status, maxParallelism, operators, hold, timeline } =
+  const { name, version, generation, status, maxParallelism, operators, sinks, hold, timeline } =
     decode<JobRecord>(item);
   return {
     name,
@@ -75,6 +75,8 @@ export function decodeJob(item: Item): Job {
     status,
     maxParallelism,
     operators,
+    // Items of before they were compared have none.
+    ...(sinks === undefined ? {} : { sinks }),
     hold: hold && { ...hold, undo: hold.undo },
     timeline: timeline ?? [],
   };

@@ -68,7 +68,7 @@ type PackedRegistry = [
 
 /** @throws HoldfastError `invalid` where it is too large for an item */
 export function encodeRegistry(key: TableKey, job: string, registry: Registry): Item {
-  const body = compressZstd(pack(packRegistry(registry)));
+  const body = compressZstd(pack(packRegistry(registry)), 'small');
   if (body.length > registryBytesMax) {
     const { complete, pending, pins } = registry;
     throw new HoldfastError(

@@ -40,6 +40,7 @@ export function decodeKinesisEvent(event: unknown, streamArn?: string): KinesisB
   const first = records[0]!;
   const batchArn = streamArn ?? first.eventSourceARN;
   const shardId = shardOf(first);
+  const prefix = `${shardId}:`;
   return {
     streamArn: batchArn,
     shardId,
@@ -49,7 +50,7 @@ export function decodeKinesisEvent(event: unknown, streamArn?: string): KinesisB
           `record ${record.eventID} comes from ${record.eventSourceARN}, expected ${batchArn}; point the event source mapping at that stream, without a consumer`,
         );
       }
-      if (shardOf(record) !== shardId) {
+      if (!record.eventID.startsWith(prefix)) {
         throw refuse(
           `record ${record.eventID} is of another shard than ${first.eventID}; a batch comes from one shard`,
         );

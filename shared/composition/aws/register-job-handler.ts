@@ -4,6 +4,7 @@ import { nodeSystem } from '../../adapters/system/node-system.ts';
 import { readRegistrarEnvironment } from '../../config/environment.ts';
 import { describeThrown, HoldfastError } from '../../core/errors.ts';
 import { registerJob, type JobRequest } from '../../runtime/register-job.ts';
+import type { SinkKinds } from '../../ports/control-store.ts';
 import { createStorageClients, hasOwnEndpoint } from './clients.ts';
 
 /**
@@ -50,7 +51,7 @@ export function createRegisterJobHandler(): (event: CustomResourceEvent) => Prom
 
 function readRequest(event: CustomResourceEvent, nowMs: number): JobRequest {
   const { JobName: name, CloneOf: cloneOf, StreamArn: streamArn } = event.ResourceProperties;
-  const { MaxParallelism, Operators } = event.ResourceProperties;
+  const { MaxParallelism, Operators, Sinks } = event.ResourceProperties;
   // CloudFormation turns every scalar into text.
   const maxParallelism = Number(MaxParallelism);
   if (typeof name !== 'string' || !Array.isArray(Operators)) {
@@ -69,10 +70,21 @@ function readRequest(event: CustomResourceEvent, nowMs: number): JobRequest {
     );
   }
   return {
-    ...{ name, maxParallelism, operators: Operators.map(String) },
+    ...{ name, maxParallelism, operators: Operators.map(String), sinks: readSinks(name, Sinks) },
     ...(typeof streamArn === 'string' ? { streamArn } : {}),
     ...(typeof cloneOf === 'string' ? { birth: { cloneOf, atMs: nowMs } } : {}),
   };
+}
+
+/** A job without sinks is deployed without the property. */
+function readSinks(job: string, sinks: unknown = {}): SinkKinds {
+  const kinds = Object.entries(sinks as object) as [string, unknown][];
+  const [wrong] = kinds.filter(([, kind]) => kind !== 'append' && kind !== 'upsert');
+  if (wrong === undefined) return sinks as SinkKinds;
+  throw new HoldfastError(
+    'invalid',
+    `Custom::HoldfastJob of job ${job} has sink ${wrong[0]} of kind ${JSON.stringify(wrong[1])}, expected append or upsert; deploy it with the StreamJob construct`,
+  );
 }
 
 function physicalIdOf(jobName: unknown): string {

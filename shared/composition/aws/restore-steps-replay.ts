@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { PARTS_MAX } from '../../config/workflow-steps.ts';
 import { HoldfastError } from '../../core/errors.ts';
-import { crc32c } from '../../core/platform.ts';
+import { crc32c } from '../../core/crc32c.ts';
 import type { Reservation } from '../../core/reservation.ts';
 import type { SweptSink } from '../../ports/sink.ts';
 import { hasTimeFor, type Deadline } from '../../runtime/deadline.ts';

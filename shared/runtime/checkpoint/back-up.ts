@@ -1,6 +1,6 @@
 import { HoldfastError } from '../../core/errors.ts';
 import type { StateFile } from '../../core/manifest.ts';
-import { crc32c } from '../../core/platform.ts';
+import { crc32c } from '../../core/crc32c.ts';
 import type { ManifestReference } from '../../core/registry.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
 import { hasTimeFor, type Deadline } from '../deadline.ts';

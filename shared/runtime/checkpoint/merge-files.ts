@@ -2,7 +2,7 @@ import { packEmissions, unpackEmissions, type Emission } from '../../core/emissi
 import { HoldfastError } from '../../core/errors.ts';
 import { compareKeys, type KeyPlace } from '../../core/key-order.ts';
 import { mergeEntries, type MergeRule } from '../../core/merge-entries.ts';
-import { crc32c } from '../../core/platform.ts';
+import { crc32c } from '../../core/crc32c.ts';
 import type { RunEntry } from '../../core/run-file.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
 import { inParallel } from '../in-parallel.ts';

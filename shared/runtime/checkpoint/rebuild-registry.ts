@@ -8,7 +8,8 @@ import {
   manifestsPrefix,
   parseObjectName,
 } from '../object-names.ts';
-import { compareManifests, readManifest } from './take-manifest.ts';
+import { findManifest } from './find-manifest.ts';
+import { compareManifests } from './take-manifest.ts';
 
 /**
  * R11: makes the registry of a job again whose tables were lost. S3 alone tells which manifests are complete (C4), and which
@@ -43,10 +44,13 @@ export async function findComplete(
       const identity = parseObjectName(ports.job, name);
       if (identity.kind !== 'completion') continue;
       const object = manifestName(ports.job, identity.manifest);
-      const { generation, number, label, totalBytes, isExact, writtenAtMs } = await readManifest(
-        ports,
-        object,
-      );
+      const manifest = await findManifest(ports, object);
+      if (manifest === undefined) {
+        // Whoever came late has marked it when it had been collected: nothing lists it, and nothing of it counts.
+        ports.telemetry.log('warn', 'a manifest that was complete is gone', { object });
+        continue;
+      }
+      const { generation, number, label, totalBytes, isExact, writtenAtMs } = manifest;
       found.push({
         ...{ kind, generation, number, object, label, isExact },
         bytes: totalBytes,

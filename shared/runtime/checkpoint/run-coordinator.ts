@@ -218,7 +218,7 @@ async function keepUp(
   const { actions } = coordinate(settings, { ...facts, isMergeDue: merge }, ports.system.now());
   for (const action of actions) {
     try {
-      await keepUpOne(ports, registry, action, deadline);
+      await keepUpOne(ports, action, deadline);
     } catch (thrown) {
       const reason = describeThrown(thrown);
       const fields = { upkeep: action.kind, reason };
@@ -229,7 +229,6 @@ async function keepUp(
 
 async function keepUpOne(
   ports: CoordinatorPorts,
-  { complete }: Registry,
   action: CoordinationAction,
   deadline: Deadline,
 ): Promise<void> {
@@ -240,7 +239,8 @@ async function keepUpOne(
     const { isDone, expired, deleted } = await collectGarbage(ports, options);
     ports.telemetry.log('info', 'garbage collected', { isDone, expired, deleted });
   } else if (action.kind === 'patrol') {
-    await secureManifests(ports, complete, deadline);
+    // As they are by now: what this very tick has retired may be collected already.
+    await secureManifests(ports, (await readRegistry(ports)).complete, deadline);
     await patrolChannels(ports);
   }
 }

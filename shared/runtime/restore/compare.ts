@@ -1,6 +1,6 @@
 import type { Base, Manifest, StateFile } from '../../core/manifest.ts';
 import { pack } from '../../core/pack.ts';
-import { crc32c } from '../../core/platform.ts';
+import { crc32c } from '../../core/crc32c.ts';
 import { formatPosition } from '../../core/position.ts';
 import type { Reservation } from '../../core/reservation.ts';
 import type { RunEntry } from '../../core/run-file.ts';

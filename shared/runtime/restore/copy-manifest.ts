@@ -50,11 +50,8 @@ export async function beginCopy(
   const cloned = requireCloned(ports);
   if ((await findCopy(ports, order)) !== undefined) return undefined;
   await pinCloned(ports, order);
-  // A twin may have come to its end meanwhile, and taken its pin away before ours was there.
-  if ((await findCopy(ports, order)) !== undefined) {
-    await unpinCloned(ports, order);
-    return undefined;
-  }
+  // A twin may have come to its end meanwhile, and its files with it. Our pin, which is not needed, goes with the last step.
+  if ((await findCopy(ports, order)) !== undefined) return undefined;
   const manifest = await readManifest(cloned, order.copyOf);
   const work = await claimWork(
     ports,

@@ -9,7 +9,7 @@ import { HoldfastError } from '../../core/errors.ts';
 import { findOwner } from '../../core/key-cuts.ts';
 import type { ChannelCut, Manifest, StateFile } from '../../core/manifest.ts';
 import { pack, unpack } from '../../core/pack.ts';
-import { crc32c } from '../../core/platform.ts';
+import { crc32c } from '../../core/crc32c.ts';
 import { isExact, type Progress } from '../../core/progress.ts';
 import type { Reservation } from '../../core/reservation.ts';
 import { decodeRunFile, type RunEntry } from '../../core/run-file.ts';

@@ -18,6 +18,8 @@ export interface CliOptions {
   /** Modules of the demo that are replaced, by the specifier that it imports them with. */
   readonly redirect?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** @default that of the test */
+  readonly cwd?: string;
 }
 
 /** Starts the command line in a process group of its own, as a terminal does. It does not outlive the test. */
@@ -25,6 +27,7 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Cli
   const child = spawn(process.execPath, ['--import', redirect, cli, ...args], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: {
       ...process.env,
       TMPDIR: tempDirectory(),

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { RemovalPolicy, type Stack } from 'aws-cdk-lib/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StreamJob } from '../../../infra/stream-job.ts';
@@ -12,9 +13,11 @@ import { nodeSystem } from '../../../shared/adapters/system/node-system.ts';
 import { startJobAws, type JobAws } from '../embedded/start-job-aws.ts';
 
 /*
- * Deployments that change a job, as CloudFormation asks the registrar for them. The job is encrypted with a key of its own: the
- * local AWS takes such a template, too.
+ * Deployments that change a job, as CloudFormation asks the registrar for them. The job is encrypted with a key of its own, and
+ * in a VPC: the local AWS takes such a template, too.
  */
+
+const SINKS = { airports: 'upsert', alerts: 'append', hours: 'append', late: 'append' } as const;
 
 function addJob(stack: Stack): Record<string, string> {
   const job = new StreamJob(stack, 'Job', {
@@ -24,11 +27,18 @@ function addJob(stack: Stack): Record<string, string> {
       {
         id: 'flight-delays',
         entry: 'functions/flight-delays/handler.ts',
-        sinks: { airports: 'upsert', alerts: 'append', hours: 'append', late: 'append' },
+        sinks: SINKS,
       },
     ],
     maxParallelism: 8,
     encryption: 'customer-managed',
+    vpc: {
+      vpc: Vpc.fromVpcAttributes(stack, 'Vpc', {
+        vpcId: 'vpc-0a1b2c3d',
+        availabilityZones: ['us-east-1a'],
+        privateSubnetIds: ['subnet-0a1b2c3d'],
+      }),
+    },
     removalPolicy: RemovalPolicy.DESTROY,
   });
   return {
@@ -69,6 +79,7 @@ async function update(
     JobName: 'flights',
     MaxParallelism: '8',
     Operators: ['flight-delays'],
+    Sinks: SINKS,
     StreamArn: aws.outputs['StreamArn']!,
   };
   answers = [];
@@ -107,6 +118,16 @@ const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] =
     /job flights has operators flight-delays that the deployment lacks, .+ keep the id, or/,
   ],
   [
+    'a view that becomes a log',
+    { Sinks: { ...SINKS, airports: 'append' } },
+    /job flights has sinks of another kind than the deployment: airports \(upsert so far, append in the deployment\): .+ give the new sink another name/,
+  ],
+  [
+    'a kind of sink that there is not',
+    { Sinks: { ...SINKS, airports: 'stream' } },
+    /job flights has sink airports of kind "stream", expected append or upsert/,
+  ],
+  [
     'another stream',
     { StreamArn: 'arn:aws:kinesis:us-east-1:000000000000:stream/other' },
     /the deployment gives it arn:aws:kinesis:us-east-1:000000000000:stream\/other: .+ deploy it with the stream that it has/,
@@ -125,7 +146,7 @@ describe('a deployment', () => {
 
   it('that changes nothing is taken', async () => {
     const before = await readJob();
-    expect(before).toBeDefined();
+    expect(before?.sinks).toEqual(SINKS);
     expect(await update({})).toMatchObject({
       Status: 'SUCCESS',
       PhysicalResourceId: 'holdfast-job-flights',
@@ -149,4 +170,14 @@ describe('a deployment', () => {
       expect(await readJob()).toEqual(before);
     },
   );
+
+  it('without a sink that there was is taken, and so is one of a job that never had any', async () => {
+    const { airports: _, ...rest } = SINKS;
+    expect(await update({ Sinks: rest })).toMatchObject({ Status: 'SUCCESS' });
+    expect((await readJob())?.sinks).toEqual(rest);
+    expect(await update({ Sinks: undefined })).toMatchObject({ Status: 'SUCCESS' });
+    expect((await readJob())?.sinks).toEqual({});
+    expect(await update({})).toMatchObject({ Status: 'SUCCESS' });
+    expect((await readJob())?.sinks).toEqual(SINKS);
+  });
 });

@@ -33,6 +33,10 @@ export interface FlightsAws extends JobAws {
   finish(): Promise<void>;
   /** Resolves when everything that was put is acknowledged. */
   whenDone(): Promise<void>;
+  /** Where the command line finds the services, and no more. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Where the stack was synthesized to. */
+  readonly cdkOut: string;
   /** Runs a command that must succeed, and gives what it prints as JSON. */
   ask(...args: string[]): Promise<Record<string, unknown>>;
   /** Replaces the code of the operator's function; no process of the old one is left. */
@@ -119,9 +123,17 @@ export async function startFlightsAws(options: FlightsOptions): Promise<FlightsA
   };
   const whenDone = (): Promise<void> => aws.mappings[0]!.whenIdle({ timeoutMs: 200_000 });
 
+  const workflows = workflowEnvironment(aws, output);
+  const environment = {
+    ...Object.fromEntries(Object.entries(workflows).filter(([name]) => name.startsWith('AWS_'))),
+    AWS_ENDPOINT_URL_DYNAMODB: aws.endpoints.dynamodb,
+    AWS_ENDPOINT_URL_KINESIS: aws.endpoints.kinesis,
+    AWS_ENDPOINT_URL_S3: aws.endpoints.s3,
+  };
+
   return {
     ...started,
-    ...{ output, puts, put, whenDone },
+    ...{ output, puts, put, whenDone, environment, cdkOut },
     async finish() {
       while (puts.length < flights.length) await put(250);
       await endStream(clients.kinesis, output('Stream'));
@@ -130,9 +142,8 @@ export async function startFlightsAws(options: FlightsOptions): Promise<FlightsA
     async ask(...args) {
       const { printed, ended } = startCli([...args, '--json'], {
         env: {
-          ...workflowEnvironment(aws, output),
-          AWS_ENDPOINT_URL_DYNAMODB: aws.endpoints.dynamodb,
-          AWS_ENDPOINT_URL_S3: aws.endpoints.s3,
+          ...workflows,
+          ...environment,
           HOLDFAST_JOB: flightsJob,
           HOLDFAST_CONTROL_TABLE: output('Control'),
           HOLDFAST_BUCKET: output('Bucket'),

@@ -39,10 +39,10 @@ export const cloneMutants: readonly Mutant[] = [
   },
   {
     rule: 'R12',
-    what: 'a twin that is late leaves its pin behind',
+    what: 'a clone leaves its pin behind',
     file: copyManifest,
-    find: '    await unpinCloned(ports, order);\n    return undefined;\n',
-    replace: '    return undefined;\n',
+    find: '  await unpinCloned(ports, order);\n  return copy;\n',
+    replace: '  return copy;\n',
     noticedBy: 'test/unit/runtime/restore/two-clones.test.ts',
   },
   {

@@ -191,10 +191,10 @@ const mutants: readonly Mutant[] = [
   },
   {
     rule: 'R7',
-    what: 'the trigger is believed to begin at the start of a new channel',
+    what: 'the trigger is believed by an environment that another one has passed',
     file: 'shared/runtime/process-batch.ts',
-    find: 'const isNew = session.progress.position === undefined;',
-    replace: 'const isNew = false;',
+    find: 'if (isBehindTrigger || !session.isWarm || session.staleFence !== undefined) return true;',
+    replace: 'if (isBehindTrigger || session.staleFence !== undefined) return true;',
     noticedBy: 'test/unit/runtime/skipped-records.test.ts',
   },
   {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { joinCrc32c } from '../../../shared/core/crc-join.ts';
-import { crc32c } from '../../../shared/core/platform.ts';
+import { crc32c } from '../../../shared/core/crc32c.ts';
 
 describe('joined checksums', () => {
   it('are those of the bytes one behind the other', () => {

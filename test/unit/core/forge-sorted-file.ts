@@ -1,5 +1,6 @@
 import { pack } from '../../../shared/core/pack.ts';
-import { compressZstd, crc32c } from '../../../shared/core/platform.ts';
+import { crc32c } from '../../../shared/core/crc32c.ts';
+import { compressZstd } from '../../../shared/core/platform.ts';
 import { formatPosition } from '../../../shared/core/position.ts';
 import { positionAt } from './segment-fixture.ts';
 
@@ -22,7 +23,7 @@ export function forgeSortedFile(
   let offset = 0;
   const parts = blocks.map((block) => {
     const raw = pack(block.rows);
-    const bytes = compressZstd(raw);
+    const bytes = compressZstd(raw, 'small');
     const entry = [
       ...block.groups,
       block.offset ?? offset,

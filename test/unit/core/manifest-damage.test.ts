@@ -6,7 +6,7 @@ import {
   encodeBase,
   encodeManifest,
 } from '../../../shared/core/manifest-codec.ts';
-import { crc32c } from '../../../shared/core/platform.ts';
+import { crc32c } from '../../../shared/core/crc32c.ts';
 import { fullProgress, makeBase, makeCut, makeManifest } from './manifest-fixture.ts';
 
 const name = 'jobs/demo/checkpoints/00000001/000000000007.json';

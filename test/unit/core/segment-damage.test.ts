@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isHoldfastError } from '../../../shared/core/errors.ts';
-import { crc32c } from '../../../shared/core/platform.ts';
+import { crc32c } from '../../../shared/core/crc32c.ts';
 import { decodeSegment, encodeSegment } from '../../../shared/core/segment.ts';
 import { makeItem, makeSegment } from './segment-fixture.ts';
 

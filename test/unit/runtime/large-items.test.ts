@@ -4,7 +4,7 @@ import {
   rowBytesMax,
   unpackEmissions,
 } from '../../../shared/core/emission.ts';
-import { crc32c } from '../../../shared/core/platform.ts';
+import { crc32c } from '../../../shared/core/crc32c.ts';
 import { createJob, deliverUntilDone } from './job-fixture.ts';
 import { createMortalEnvironment } from './mortal-environment.ts';
 import { observe } from './observe.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryControlStore } from '../../../shared/adapters/memory/memory-control-store.ts';
 import { createMemoryObjectStore } from '../../../shared/adapters/memory/memory-object-store.ts';
-import type { ControlStore, Hold, Job } from '../../../shared/ports/control-store.ts';
+import type { ControlStore, Hold, Job, SinkKinds } from '../../../shared/ports/control-store.ts';
 import type { ObjectStore } from '../../../shared/ports/object-store.ts';
 import { jobMarkerName } from '../../../shared/runtime/object-names.ts';
 import { registerJob, type JobRequest } from '../../../shared/runtime/register-job.ts';
@@ -113,6 +113,43 @@ describe('registerJob', () => {
       operators: ['totals', 'alerts'],
     });
     expect(job.operators).toEqual(['totals', 'alerts']);
+  });
+
+  it('refuses a sink of another kind, says why, and changes nothing', async () => {
+    const { control, objects } = createStores();
+    const sinks = { airports: 'upsert', alerts: 'append', constructor: 'append' } as const;
+    const job = await registerJob(control, objects, { ...request, sinks });
+    expect(job).toEqual({ ...running, sinks });
+    const changed = { ...sinks, airports: 'append', alerts: 'upsert' } as const;
+    await expect(registerJob(control, objects, { ...request, sinks: changed })).rejects.toThrow(
+      'job demo has sinks of another kind than the deployment: airports (upsert so far, append in the deployment), alerts (append so far, upsert in the deployment): the rows in the table were written as the one and would be taken for the other; give the new sink another name, or remove it in one deployment and add it in the next, which gives it a new table and leaves the old one alone',
+    );
+    expect(await control.readJob('demo')).toEqual(job);
+    // The deployment that is rolled back.
+    expect(await registerJob(control, objects, { ...request, sinks })).toEqual(job);
+  });
+
+  it('lets sinks come and go, and one that had gone come again as the other kind', async () => {
+    const { control, objects } = createStores();
+    const register = (sinks: SinkKinds) => registerJob(control, objects, { ...request, sinks });
+    await register({ airports: 'upsert', alerts: 'append' });
+    expect((await register({ alerts: 'append' })).sinks).toEqual({ alerts: 'append' });
+    const added: SinkKinds = { alerts: 'append', airports: 'append' };
+    expect((await register(added)).sinks).toEqual(added);
+    const { version } = await register({ airports: 'append', alerts: 'append' });
+    expect(version, 'nothing is written where only the order differs').toBe(4);
+    expect((await register({})).sinks).toEqual({});
+  });
+
+  it('takes the kinds of a job that was deployed before they were kept, and compares from then on', async () => {
+    const { control, objects } = createStores();
+    await registerJob(control, objects, request);
+    const sinks = { airports: 'upsert' } as const;
+    const adopted = await registerJob(control, objects, { ...request, sinks });
+    expect(adopted).toEqual({ ...running, version: 3, sinks });
+    await expect(
+      registerJob(control, objects, { ...request, sinks: { airports: 'append' } }),
+    ).rejects.toThrow('airports (upsert so far, append in the deployment)');
   });
 
   it('refuses another stream, says why, and changes nothing', async () => {

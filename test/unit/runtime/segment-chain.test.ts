@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { channelId } from '../../../shared/core/channel.ts';
-import { crc32c } from '../../../shared/core/platform.ts';
+import { crc32c } from '../../../shared/core/crc32c.ts';
 import type { SegmentReference } from '../../../shared/core/progress.ts';
 import { chainReferencesMax, decodeSegment } from '../../../shared/core/segment.ts';
 import { segmentName } from '../../../shared/runtime/object-names.ts';

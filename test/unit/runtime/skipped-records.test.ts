@@ -1,15 +1,23 @@
 import { expect, it } from 'vitest';
-import { createJob } from './job-fixture.ts';
+import { noDeadline } from '../../../shared/runtime/deadline.ts';
+import { visitChannel } from '../../../shared/runtime/visit-channel.ts';
+import { createJob, firstShard } from './job-fixture.ts';
 
 /*
  * R7: the trigger begins past what an environment has read, as a mapping does that was made anew. What it has gone past is read
  * by the channel's own reader, and the trigger is not believed before all of it is.
  */
 
+const createEmptyJob = () => createJob({ settings: { unitRecordsMax: 3, clockCheckSteps: 1 } });
+
+function putTwenty(job: Awaited<ReturnType<typeof createEmptyJob>>): void {
+  for (let amount = 1; amount <= 20; amount += 1) job.put('ann', { amount });
+}
+
 /** A job with twenty records, and what a straight run makes of them. */
 const createFilledJob = async () => {
-  const job = await createJob({ settings: { unitRecordsMax: 3, clockCheckSteps: 1 } });
-  for (let amount = 1; amount <= 20; amount += 1) job.put('ann', { amount });
+  const job = await createEmptyJob();
+  putTwenty(job);
   return job;
 };
 
@@ -37,5 +45,26 @@ it('a channel that has read nothing yet is read from its start, also where its f
   await environment.deliver(job.records(), { remainingMs: () => 0 });
   expect(job.progress()).toMatchObject({ position: undefined });
   expect(await environment.deliver(job.records().slice(5))).toMatchObject({ kind: 'done' });
+  expect(job.totals()).toEqual(await straight());
+});
+
+it('a channel that a visit has found empty is read from its start, though the visit was made here a moment ago', async () => {
+  const job = await createEmptyJob();
+  const environment = job.createEnvironment();
+  expect(
+    await visitChannel(environment.runtime, firstShard, { kind: 'tip' }, noDeadline),
+  ).toMatchObject({ isThere: true, position: undefined });
+  expect(job.progress()).toMatchObject({ position: undefined });
+  putTwenty(job);
+  expect(await environment.deliver(job.records().slice(5))).toMatchObject({ kind: 'done' });
+  expect(job.totals()).toEqual(await straight());
+});
+
+it('the trigger is not believed by an environment that another one has passed meanwhile', async () => {
+  const job = await createFilledJob();
+  const environment = job.createEnvironment();
+  await environment.deliver(job.records().slice(0, 5));
+  await job.createEnvironment().deliver(job.records().slice(5, 10));
+  expect(await environment.deliver(job.records().slice(15))).toMatchObject({ kind: 'done' });
   expect(job.totals()).toEqual(await straight());
 });

@@ -55,6 +55,7 @@ describe('the known resource types', () => {
       'AWS::CDK::Metadata',
       'AWS::CloudFormation::CustomResource',
       'AWS::DynamoDB::Table',
+      'AWS::EC2::SecurityGroup',
       'AWS::IAM::ManagedPolicy',
       'AWS::IAM::Policy',
       'AWS::IAM::Role',

@@ -4,7 +4,7 @@ import { createMemoryObjectStore } from '../../../../shared/adapters/memory/memo
 import { packEmissions, unpackEmissions } from '../../../../shared/core/emission.ts';
 import { decodePlan, encodePlan } from '../../../../shared/core/compaction-plan.ts';
 import { decodeBase } from '../../../../shared/core/manifest-codec.ts';
-import { crc32c } from '../../../../shared/core/platform.ts';
+import { crc32c } from '../../../../shared/core/crc32c.ts';
 import type { PendingWork } from '../../../../shared/core/registry.ts';
 import { decodeRunFile, encodeRunFile, type RunEntry } from '../../../../shared/core/run-file.ts';
 import { encodeSegment } from '../../../../shared/core/segment.ts';

@@ -7,6 +7,7 @@ import { channelId } from '../../../../shared/core/channel.ts';
 import { readRegistry } from '../../../../shared/runtime/checkpoint/change-registry.ts';
 import { collectGarbage } from '../../../../shared/runtime/checkpoint/collect-garbage.ts';
 import { retireCheckpoints } from '../../../../shared/runtime/checkpoint/take-checkpoint.ts';
+import { readManifest } from '../../../../shared/runtime/checkpoint/take-manifest.ts';
 import { noDeadline } from '../../../../shared/runtime/deadline.ts';
 import { copyTag } from '../../../../shared/runtime/restore/copy-manifest.ts';
 import { jobPrefix } from '../../../../shared/runtime/object-names.ts';
@@ -66,6 +67,10 @@ describe('a clone', () => {
   it('needs nothing of the other job any more once it runs', async () => {
     const { source, twin, object } = await atCheckpoint();
     await twin.clone(object);
+    const { object: copy } = (await readRegistry(twin.ports)).complete[0]!;
+    for (const { segments, progress } of (await readManifest(twin.ports, copy)).channels) {
+      expect([...segments, progress.head]).toEqual([undefined]);
+    }
     for (const [name, bytes] of twin.job.objects.objects()) {
       expect(name.startsWith(jobPrefix('twin')), name).toBe(true);
       // The plan of a merge that is over, and the tag that says where the copy is from.
