@@ -19,17 +19,20 @@ export interface Cloner {
   goOn(mustBegin: boolean): boolean;
   /** Nobody is at work on a clone, and the job has begun. */
   isDone(): boolean;
-  readonly totals: { refusals: number; aborts: number };
+  readonly totals: { refusals: number; aborts: number; stops: number };
 }
 
 /** Executions, and checkpoints of the first job that are waited for, until the clone is taken not to come to its end. */
 const executionsMax = 60;
 
+/** Holds that are aborted and executions that are stopped before the job has begun: with more of them, it might never. */
+const interferencesMax = 12;
+
 export function createCloner(plan: ClonePlan, first: JobRun, twin: JobRun): Cloner {
   const { world, random, run, portsOf } = twin.stage;
   const { abortProbability } = plan.twin;
   const orders: Order[] = [];
-  const totals = { refusals: 0, aborts: 0 };
+  const totals = { refusals: 0, aborts: 0, stops: 0 };
   let executions = 0;
 
   const hasBegun = (): boolean => !isUnborn(world.present());
@@ -60,6 +63,7 @@ export function createCloner(plan: ClonePlan, first: JobRun, twin: JobRun): Clon
   };
 
   const interfere = (): void => {
+    if (!hasBegun() && totals.aborts + totals.stops >= interferencesMax) return;
     const { hold } = world.present();
     if (hold?.kind === 'restore' && !hold.isFlipped && chance(random, abortProbability)) {
       totals.aborts += 1;
@@ -67,7 +71,9 @@ export function createCloner(plan: ClonePlan, first: JobRun, twin: JobRun): Clon
     }
     for (const { execution } of orders) {
       if (execution === undefined) continue;
-      if (chance(random, abortProbability)) execution.stop({ cause: 'stopped by hand' });
+      if (!chance(random, abortProbability)) continue;
+      totals.stops += 1;
+      execution.stop({ cause: 'stopped by hand' });
     }
   };
 

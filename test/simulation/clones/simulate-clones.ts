@@ -1,9 +1,11 @@
 import type { RandomSource } from '../../../shared/core/random.ts';
+import type { Pin } from '../../../shared/core/registry.ts';
 import { isUnborn } from '../../../shared/runtime/restore/unborn-job.ts';
 import { countReshardings } from '../engine/count-reshardings.ts';
 import { chance } from '../engine/gate.ts';
 import { createFindingMarks } from '../finding-marks.ts';
 import type { SimulationRun } from '../simulation-run.ts';
+import { outliveClonePins } from '../system/calm-world.ts';
 import { auditWhole, findFailures, lateSeconds } from '../system/audit-whole.ts';
 import type { Act } from '../system/draw-plan.ts';
 import { createJobRun, type JobRun } from '../system/run-job.ts';
@@ -67,6 +69,7 @@ async function createPair(plan: ClonePlan, random: RandomSource) {
   const twin = createJobRun(stage, mayAct);
   const cloner = createCloner(plan, first, twin);
   let isGone = false;
+  let pinsLeft = 0;
 
   /** R12: nothing of the clone needs the other job any more. */
   const mayLoseFirst = (): void => {
@@ -90,25 +93,38 @@ async function createPair(plan: ClonePlan, random: RandomSource) {
       return moves.includes(true);
     },
     async audit(): Promise<string[]> {
-      const ofFirst = isGone ? [] : [...auditPins(world), ...(await auditWhole(world))];
+      // Nobody waits for who was stopped or given up as dead, and it may set a pin when all is over.
+      const mayLeavePins = cloner.totals.stops + stage.processes.totals.sleeps > 0;
+      const ofFirst: string[] = [];
+      if (!isGone) {
+        pinsLeft = clonePins(world).length;
+        ofFirst.push(...(mayLeavePins ? [] : tellPins(world)), ...(await auditWhole(world)));
+      }
+      const ofTwin = await auditWhole(twinWorld);
+      if (!isGone) {
+        await outliveClonePins(world);
+        ofFirst.push(...tellPins(world), ...world.findings);
+      }
       return [
         ...ofFirst.map((finding) => `${world.job}: ${finding}`),
-        ...(await auditWhole(twinWorld)).map((finding) => `${twinWorld.job}: ${finding}`),
+        ...ofTwin.map((finding) => `${twinWorld.job}: ${finding}`),
       ];
     },
     countAll: () =>
       countPair(first, twin, cloner)
         .set('clones', hasBegun() ? 1 : 0)
+        .set('pins left', pinsLeft)
         .set('jobs gone', isGone ? 1 : 0),
   };
 }
 
+function clonePins(world: SystemWorld): readonly Pin[] {
+  return world.registry().pins.filter(({ owner }) => owner.startsWith('clone '));
+}
+
 /** R12: the clone has taken away what it had in the other job's registry. */
-function auditPins(world: SystemWorld): string[] {
-  return world
-    .registry()
-    .pins.filter(({ owner }) => owner.startsWith('clone '))
-    .map(({ owner, object }) => `end: ${owner} still has a pin on ${object}`);
+function tellPins(world: SystemWorld): string[] {
+  return clonePins(world).map(({ owner, object }) => `end: ${owner} still has a pin on ${object}`);
 }
 
 function countPair(first: JobRun, twin: JobRun, { totals }: Cloner): Map<string, number> {
