@@ -51,8 +51,8 @@ describe(`the system on ${seeds} seeds, with all that can go wrong`, () => {
 
 /** Kinds that no seed draws for itself, and how many seeds each of them gets. */
 const besides: readonly (readonly [Kind, number])[] = [
-  ['clones', Math.ceil(seeds / 28)],
-  ['lost-tables', Math.ceil(seeds / 22)],
+  ['clones', Math.ceil(seeds / 33)],
+  ['lost-tables', Math.ceil(seeds / 26)],
 ];
 
 describe('clones, and jobs that lose their tables, with all that can go wrong', () => {

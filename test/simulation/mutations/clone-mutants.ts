@@ -76,7 +76,7 @@ export const cloneMutants: readonly Mutant[] = [
     find: 'return isFlipped || (isUnborn(job) && before === undefined)',
     replace: 'return isFlipped',
     also: { find: ': { ...job, hold: before };', replace: ': { ...job, hold: undefined };' },
-    noticedBy: 'test/unit/runtime/restore/dying-clone.test.ts',
+    noticedBy: 'clones',
   },
   {
     rule: 'R12',

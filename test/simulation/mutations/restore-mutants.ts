@@ -190,6 +190,14 @@ const mutants: readonly Mutant[] = [
     noticedBy: 'test/unit/runtime/skipped-records.test.ts',
   },
   {
+    rule: 'R11',
+    what: 'what a job begins with is garbage while it has not begun',
+    file: 'shared/runtime/checkpoint/gather-garbage-facts.ts',
+    find: 'Math.max(present, ...known)',
+    replace: 'present',
+    noticedBy: 'lost-tables',
+  },
+  {
     rule: 'R7',
     what: 'the trigger is believed though its batch was handed back behind the catch-up',
     file: 'shared/runtime/process-batch.ts',
