@@ -42,11 +42,25 @@ export interface ManifestReference {
 /** Somebody reads a manifest and its files: they stay as long as the pin does (C7). */
 export interface Pin {
   readonly object: string;
-  /** Fresh and random, one for each reader. */
+  /** One for each reader; that of another job begins with {@link clonePinPrefix}. */
   readonly id: string;
   /** Who, for people. */
   readonly owner: string;
   readonly sinceMs: number;
+}
+
+/** R12: begins the ids of pins by which clones of the job read it; no restore of the job itself can be called so. */
+export const clonePinPrefix = 'clone:';
+
+/** So long does a clone's pin count from when it was set, ms: what it copies is copied by then, or is not copied at all. */
+export const clonePinAgeMaxMs = 24 * 3_600_000;
+
+/**
+ * R12: a pin of a clone that is older than a fraction of its greatest age. Nothing in this job can know whether a clone goes on
+ * somewhere, or has died behind its pin; one that does and finds a file gone fails, and changes nothing by it.
+ */
+export function isClonePinOlder({ id, sinceMs }: Pin, nowMs: number, fraction = 1): boolean {
+  return id.startsWith(clonePinPrefix) && nowMs - sinceMs >= fraction * clonePinAgeMaxMs;
 }
 
 /** How far the state of generations that are over has been deleted. */

@@ -59,17 +59,19 @@ async function processInSession(
 ): Promise<BatchOutcome> {
   const { counters } = session;
   const first = records[0]!;
-  if (mayHaveSkipped(runtime, session, first)) {
+  const mustLook = mayHaveSkipped(runtime, session, first);
+  if (mustLook) {
     // Whatever ends this, the next batch begins past progress again, maybe in this very environment.
     session.memory.isBehindTrigger = true;
     const outcome = await catchUpTo(runtime, session, first.sequence, deadline);
     if (outcome.kind === 'handBack') return handBack(session, records, counters, outcome.reason);
-    session.memory.isBehindTrigger = false;
   }
   session.hasJoined = true;
   const inputs = decodeRecords(runtime, session.shard, session.memory, records);
   const outcome = await advanceChannel(runtime, session, inputs, deadline);
   if (outcome.kind === 'handBack') return handBack(session, records, counters, outcome.reason);
+  // Not before all of it is in: who does not hear of our answer may go on further ahead than what is handed back.
+  if (mustLook) session.memory.isBehindTrigger = false;
 
   // R8: nothing beyond progress is ever acknowledged.
   const last = inputs[inputs.length - 1]!;

@@ -19,6 +19,7 @@ export const calls: Readonly<Record<string, readonly Fault[]>> = {
   'state.expire': write,
   'state.scan': read,
   'state.remove': write,
+  'job.create': write,
   'job.read': read,
   'job.replace': write,
   'progress.read': read,
@@ -44,14 +45,24 @@ export const calls: Readonly<Record<string, readonly Fault[]>> = {
   'stream.describe': read,
   'stream.shards': [...read, 'stale'],
   'shard.page': read,
+  'cloned.registry.read': read,
+  'cloned.registry.write': write,
+  'cloned.object.read': read,
+  'cloned.object.start': read,
   'clock.sleep': deaths,
   'sink.write': write,
   'sink.scan': deaths,
   'sink.remove': write,
 };
 
+/** Calls that runs of some kinds alone come to: where tables are lost, and where there are clones. */
+export const callsOfKinds: readonly string[] = [
+  'job.create',
+  ...Object.keys(calls).filter((call) => call.startsWith('cloned.')),
+];
+
 /** Files of simulated jobs are so small that whoever reads their heads has all of them. */
-const mayBeAbsent = new Set(['object.range']);
+const mayBeAbsent = new Set(['object.range', ...callsOfKinds]);
 
 /** What many runs have met. */
 export interface Coverage {

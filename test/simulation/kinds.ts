@@ -3,8 +3,11 @@ import { seededRandom, type RandomSource } from '../../shared/core/random.ts';
 import { pick } from './engine/gate.ts';
 import type { Simulate, SimulationRun } from './simulation-run.ts';
 
-/** What is simulated: one stream's invocations, windows over them, or the whole system with its checkpoints and restores. */
-export const kinds = ['data-path', 'windows', 'system'] as const;
+/**
+ * What is simulated: one stream's invocations, windows over them, the whole system with its checkpoints and restores, two jobs of
+ * which one begins as a clone of the other, or a system that loses its tables.
+ */
+export const kinds = ['data-path', 'windows', 'system', 'clones', 'lost-tables'] as const;
 export type Kind = (typeof kinds)[number];
 
 /** Loaded when they are first needed: a run of one kind does not wait for the others. */
@@ -12,10 +15,20 @@ const load: Readonly<Record<Kind, () => Promise<Simulate>>> = {
   'data-path': async () => (await import('./data-path/simulate-data-path.ts')).simulateDataPath,
   windows: async () => (await import('./windows/simulate-windows.ts')).simulateWindows,
   system: async () => (await import('./system/simulate-system.ts')).simulateSystem,
+  clones: async () => (await import('./clones/simulate-clones.ts')).simulateClones,
+  'lost-tables': async () =>
+    (await import('./lost-tables/simulate-lost-tables.ts')).simulateLostTables,
 };
 
-/** How many of a hundred seeds each kind gets. */
-const shares: Readonly<Record<Kind, number>> = { 'data-path': 45, windows: 15, system: 40 };
+/** How many of a hundred seeds each kind gets. The others are run where they are asked for, so that a seed stays what it is. */
+const shares: Readonly<Partial<Record<Kind, number>>> = {
+  'data-path': 45,
+  windows: 15,
+  system: 40,
+};
+
+/** The kinds that seeds draw for themselves. */
+export const drawnKinds = kinds.filter((kind) => shares[kind] !== undefined);
 
 /** A seed's kind, and the dice of its run. */
 export interface Seeded {
@@ -33,7 +46,7 @@ export function openSeed(seed: number, kind?: Kind): Seeded {
 function drawKind(random: RandomSource): Kind {
   let rest = pick(random, 100);
   const drawn = kinds.find((kind) => {
-    rest -= shares[kind];
+    rest -= shares[kind] ?? 0;
     return rest < 0;
   });
   return drawn!;

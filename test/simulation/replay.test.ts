@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { kinds, openSeed, simulate } from './kinds.ts';
+import { drawnKinds, kinds, openSeed, simulate } from './kinds.ts';
 import { recordDraws, replayDraws } from './random-draws.ts';
 
 const seeds = Array.from({ length: 20 }, (_, at) => at + 1);
@@ -29,6 +29,6 @@ describe('a seed', () => {
       expect(openSeed(seed, kind).random()).toBe(random());
     }
     const drawn = new Set(seeds.map((seed) => openSeed(seed).kind));
-    expect([...drawn].sort()).toEqual([...kinds].sort());
+    expect([...drawn].sort()).toEqual([...drawnKinds].sort());
   });
 });

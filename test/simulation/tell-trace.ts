@@ -168,9 +168,10 @@ function createNames(trace: readonly string[]): (owner: string) => string {
     if (owner !== undefined) told.set(owner, what!);
   }
   return (owner) => {
-    const [, letters, number] = /^(\D+)(\d+)$/.exec(owner) ?? [];
+    // Of which job it is, where there are several.
+    const [, job = '', letters, number] = /^(\S+:)?(\D+)(\d+)$/.exec(owner) ?? [];
     const kind = told.get(owner) ?? (letters === undefined ? undefined : processKinds[letters]);
-    return kind === undefined ? owner : `${kind} ${number}`;
+    return kind === undefined ? owner : `${job}${kind} ${number}`;
   };
 }
 

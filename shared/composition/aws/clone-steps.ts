@@ -1,9 +1,9 @@
 import type * as z from 'zod';
 import { HoldfastError } from '../../core/errors.ts';
-import { checkClone, isCloneOrder, type CloneOrder } from '../../runtime/restore/check-clone.ts';
-import { refuseRestore } from '../../runtime/restore/check-restore.ts';
+import { isCloneOrder, type CloneOrder } from '../../runtime/restore/check-clone.ts';
 import { beginCopy, finishCopy, runCopy } from '../../runtime/restore/copy-manifest.ts';
 import type { RestoreOrder } from '../../runtime/restore/restore-order.ts';
+import { validateClone } from '../../runtime/restore/validate-clone.ts';
 import { copy, restoreOrder } from './restore-steps-schema.ts';
 import { refuseEndless } from './savepoint-steps.ts';
 import { defineStep, nothing, type Step } from './workflow-step.ts';
@@ -14,8 +14,7 @@ type CloneStep = 'clone.validate' | 'clone.begin' | 'clone.copy' | 'clone.finish
 
 export const cloneSteps: Readonly<Record<CloneStep, Step>> = {
   'clone.validate': defineStep({ order: restoreOrder }, nothing, async ({ order }, ports) => {
-    const clone = requireClone(order);
-    refuseRestore(await checkClone(ports, clone), clone);
+    await validateClone(ports, requireClone(order));
     return {};
   }),
 

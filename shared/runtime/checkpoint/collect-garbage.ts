@@ -1,5 +1,5 @@
 import { HoldfastError } from '../../core/errors.ts';
-import type { Registry } from '../../core/registry.ts';
+import { isClonePinOlder, type Registry } from '../../core/registry.ts';
 import { hasTimeFor, noDeadline, type Deadline } from '../deadline.ts';
 import type { JobPorts } from '../job-ports.ts';
 import { jobPrefix, parseObjectName } from '../object-names.ts';
@@ -99,7 +99,7 @@ async function collectSome(
       `job ${ports.job} has no item in the control table; its tables may be lost, so nothing is collected. Restore it, or delete the bucket's objects by hand`,
     );
   }
-  const registry = await expirePending(ports, options, report);
+  const registry = await expireStale(ports, options, report);
   const roots = await gatherRoots(ports, job, registry, names);
   const { present, listing, progress } = roots;
   const known = { present, listing, progress };
@@ -119,8 +119,11 @@ async function collectSome(
   if (!options.dryRun) await remove(ports, garbage);
 }
 
-/** C7: whoever finds pending work too old takes it away, and then it can never complete. */
-async function expirePending(
+/**
+ * C7: whoever finds pending work too old takes it away, and then it can never complete; and the pin of a clone (R12), which then
+ * either has its copy, or fails.
+ */
+async function expireStale(
   ports: JobPorts,
   { graceMs, dryRun }: CollectionOptions,
   report: OpenReport,
@@ -130,10 +133,12 @@ async function expirePending(
   let expired: Registry['pending'] = [];
   const registry = await changeRegistry(ports, (there) => {
     expired = there.pending.filter(({ expiresAtMs }) => expiresAtMs + graceMs <= nowMs);
-    if (expired.length === 0) return undefined;
+    const pins = there.pins.filter((pin) => !isClonePinOlder(pin, nowMs - graceMs));
+    if (expired.length === 0 && pins.length === there.pins.length) return undefined;
     const failures = expired.filter(({ kind }) => kind === 'checkpoint').length;
     return {
       ...there,
+      pins,
       pending: there.pending.filter((work) => !expired.includes(work)),
       failures: there.failures + failures,
       ...(failures > 0 ? { lastFailure: 'not complete in time' } : {}),

@@ -39,7 +39,9 @@ export async function gatherRoots(
   listed: readonly string[],
 ): Promise<RootFacts> {
   const { job } = ports;
-  const reservations = await readReservations(ports, present);
+  // R11, R12: a job that has not begun is in none, and what it begins with is numbered behind the manifest that it is.
+  const known = registry.complete.map(({ generation }) => generation);
+  const reservations = await readReservations(ports, Math.max(present, ...known));
   const plans = await readPlans(ports, registry, listed);
   const compactions = new Set([...registry.pending, ...plans].map(({ number }) => number));
   const { manifests, isUnclear } = await readManifests(ports, registry, hold?.undo);
@@ -71,12 +73,12 @@ export async function gatherRoots(
   };
 }
 
-/** Numbers are taken without gaps behind the job's generation; before it some may be missing. */
-async function readReservations(ports: JobPorts, present: number): Promise<Reservation[]> {
-  const numbers = Array.from({ length: present }, (_, at) => at + 1);
+/** Numbers are taken without gaps behind the newest generation; before it some may be missing. */
+async function readReservations(ports: JobPorts, newest: number): Promise<Reservation[]> {
+  const numbers = Array.from({ length: newest }, (_, at) => at + 1);
   const known = await inParallel(numbers, requestsMax, (number) => readReservation(ports, number));
   const found = known.filter((one) => one !== undefined);
-  for (let number = present + 1; ; number += 1) {
+  for (let number = newest + 1; ; number += 1) {
     const next = await readReservation(ports, number);
     if (next === undefined) return found;
     found.push(next);

@@ -66,10 +66,16 @@ export async function findComplete(
 async function readCompletion({ objects }: JobPorts, name: string): Promise<number | undefined> {
   const bytes = await objects.read(name);
   if (bytes === undefined) return undefined;
-  const { completedAtMs } = JSON.parse(new TextDecoder().decode(bytes)) as {
-    completedAtMs?: unknown;
-  };
-  return typeof completedAtMs === 'number' ? completedAtMs : undefined;
+  try {
+    const { completedAtMs } = JSON.parse(new TextDecoder().decode(bytes)) as {
+      completedAtMs?: unknown;
+    };
+    return typeof completedAtMs === 'number' ? completedAtMs : undefined;
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    // That it stands says that the manifest is complete; what is in it is for people.
+    return undefined;
+  }
 }
 
 /** The highest number that a manifest, a base or a compaction has: objects under it may stand. */

@@ -1,6 +1,6 @@
 import { HoldfastError, isHoldfastError } from '../../core/errors.ts';
 import type { ChannelCut, Manifest, SortedRun } from '../../core/manifest.ts';
-import type { PendingWork } from '../../core/registry.ts';
+import { clonePinPrefix, type PendingWork } from '../../core/registry.ts';
 import { changeRegistry, readRegistry } from '../checkpoint/change-registry.ts';
 import { pinManifest } from '../checkpoint/pin-manifest.ts';
 import { planCompaction, readPlan } from '../checkpoint/plan-compaction.ts';
@@ -118,7 +118,7 @@ async function pinCloned(ports: RestorePorts, order: CloneOrder): Promise<void> 
 
 /** Restores of the cloned job have names of their own there. */
 function pinId({ job }: RestorePorts, { restore }: CloneOrder): string {
-  return `clone:${job}:${restore}`;
+  return `${clonePinPrefix}${job}:${restore}`;
 }
 
 async function findCopy(ports: RestorePorts, order: CloneOrder): Promise<string | undefined> {

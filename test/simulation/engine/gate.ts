@@ -32,6 +32,8 @@ export interface Gate {
   step<T>(owner: StepOwner, label: string, effect: () => Promise<T>): Promise<T>;
   /** Lets steps go on until none waits any more; returns the labels in order. */
   drain(choose: ChooseStep, onIdle: () => boolean): Promise<void>;
+  /** Forgets the calls of those who are dead, where somebody else than the scheduler has killed them: before the next step. */
+  forgetDead(): void;
   /** Counts what has gone wrong with a call, beside the deaths that the gate deals itself. */
   strike(fault: string, label: string): void;
   readonly trace: string[];
@@ -57,9 +59,16 @@ export function createGate(): Gate {
     strikes.set(pair, (strikes.get(pair) ?? 0) + 1);
   };
 
+  let mustForget = false;
+  const forget = (isOver: (owner: StepOwner) => boolean): void => {
+    for (let at = pending.length - 1; at >= 0; at -= 1) {
+      if (isOver(pending[at]!.owner)) pending.splice(at, 1);
+    }
+  };
+
   return {
-    trace,
-    strikes,
+    ...{ trace, strikes },
+    forgetDead: () => void (mustForget = true),
     strike(fault, label) {
       strike(fault, label);
       trace.push(`  ${fault}: ${label}`);
@@ -79,17 +88,18 @@ export function createGate(): Gate {
         }
         const labels = pending.map(({ owner, label, kind }) => `${owner.name} ${kind} ${label}`);
         const { index, choice } = choose(labels);
-        if (index < 0) continue;
-        const [step] = pending.splice(index, 1);
+        const step = pending[index];
+        if (mustForget) forget(({ isDead }) => isDead);
+        mustForget = false;
+        if (step === undefined || !pending.includes(step)) continue;
+        pending.splice(pending.indexOf(step), 1);
         trace.push(choice === 'kill' ? `${labels[index]!} ✝` : labels[index]!);
         if (choice === 'kill') {
-          strike(`killed ${step!.kind}`, step!.label);
-          step!.owner.isDead = true;
-          for (let at = pending.length - 1; at >= 0; at -= 1) {
-            if (pending[at]!.owner === step!.owner) pending.splice(at, 1);
-          }
+          strike(`killed ${step.kind}`, step.label);
+          step.owner.isDead = true;
+          forget((owner) => owner === step.owner);
         } else {
-          step!.proceed();
+          step.proceed();
         }
       }
       throw new Error(

@@ -27,6 +27,8 @@ export interface Processes {
   end(process: Process): void;
   /** Never goes on again. */
   kill(process: Process): void;
+  /** Kills all of such names, those that sleep and those that nobody waits for any more, too. */
+  killAll(areMeant: (name: string) => boolean): void;
   /**
    * Picks the next step. Where all sleep, `onAllAsleep` may begin something else; where it does not, the one that sleeps the
    * shortest wakes.
@@ -36,25 +38,40 @@ export interface Processes {
 }
 
 export function createProcesses(random: RandomSource, faults: ProcessFaults): Processes {
+  /** All that have begun and not ended, and of those the ones that somebody still counts on. */
+  const begun = new Set<Process>();
   const alive = new Map<string, Process>();
   const asleepUntil = new Map<string, number>();
   const totals = { kills: 0, sleeps: 0, processes: 0 };
   let steps = 0;
   const isAsleep = (name: string): boolean => (asleepUntil.get(name) ?? 0) > steps;
+  const kill = (process: Process): void => {
+    process.owner.isDead = true;
+    alive.delete(process.owner.name);
+    process.onLost();
+  };
   return {
     totals,
     begin(kind, onLost) {
       totals.processes += 1;
       const owner: StepOwner = { name: `${kind}${totals.processes}`, isDead: false };
       const process = { owner, onLost };
+      begun.add(process);
       alive.set(owner.name, process);
       return process;
     },
-    end: ({ owner }) => void alive.delete(owner.name),
-    kill(process) {
-      process.owner.isDead = true;
+    end(process) {
+      begun.delete(process);
       alive.delete(process.owner.name);
-      process.onLost();
+    },
+    kill,
+    killAll(areMeant) {
+      for (const process of [...begun]) {
+        if (!areMeant(process.owner.name)) continue;
+        if (alive.has(process.owner.name)) kill(process);
+        process.owner.isDead = true;
+        begun.delete(process);
+      }
     },
     choose(labels, onAllAsleep) {
       steps += 1;

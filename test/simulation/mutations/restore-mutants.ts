@@ -190,6 +190,31 @@ const mutants: readonly Mutant[] = [
     noticedBy: 'test/unit/runtime/skipped-records.test.ts',
   },
   {
+    rule: 'R11',
+    what: 'what a job begins with is garbage while it has not begun',
+    file: 'shared/runtime/checkpoint/gather-garbage-facts.ts',
+    find: 'Math.max(present, ...known)',
+    replace: 'present',
+    noticedBy: 'lost-tables',
+  },
+  {
+    rule: 'R7',
+    what: 'the trigger is believed though its batch was handed back behind the catch-up',
+    file: 'shared/runtime/process-batch.ts',
+    find: '  session.hasJoined = true;\n  const inputs = ',
+    replace:
+      '  session.hasJoined = true;\n  session.memory.isBehindTrigger = false;\n  const inputs = ',
+    noticedBy: 'test/unit/runtime/skipped-records.test.ts',
+  },
+  {
+    rule: 'R7',
+    what: 'the trigger is believed after a batch from before what it has gone past',
+    file: 'shared/runtime/process-batch.ts',
+    find: 'if (mustLook) session.memory.isBehindTrigger = false;',
+    replace: 'session.memory.isBehindTrigger = false;',
+    noticedBy: 'test/unit/runtime/skipped-records.test.ts',
+  },
+  {
     rule: 'R7',
     what: 'the trigger is believed by an environment that another one has passed',
     file: 'shared/runtime/process-batch.ts',

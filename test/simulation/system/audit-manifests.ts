@@ -12,9 +12,8 @@ import { decodeSegment } from '../../../shared/core/segment.ts';
 import type { StoredItem } from '../../../shared/core/stored-item.ts';
 import { segmentName } from '../../../shared/runtime/object-names.ts';
 import { auditPurse, historyOf } from '../engine/audit.ts';
-import { jobName } from '../engine/job.ts';
 import { tellStory, type Chapter } from '../engine/story.ts';
-import type { Stores } from './audit-restore.ts';
+import type { Stores } from './stores.ts';
 
 /*
  * What must hold of manifests: each restores to exactly its cut, from its files alone; and nothing that one lists goes while
@@ -35,7 +34,7 @@ export async function auditManifests(
 
 /** When objects have gone: none of them was listed. */
 export async function auditRemoval(stores: Stores, names: readonly string[]): Promise<string[]> {
-  const { complete, pins } = (await stores.control.readRegistry(jobName)) ?? emptyRegistry;
+  const { complete, pins } = (await stores.control.readRegistry(stores.job)) ?? emptyRegistry;
   const retained = new Set([...complete, ...pins].map(({ object }) => object));
   const findings: string[] = [];
   for (const object of retained) {
@@ -49,7 +48,7 @@ export async function auditRemoval(stores: Stores, names: readonly string[]): Pr
 
 /** At the end: all that is retained still restores to its cut. */
 export async function auditRetained(stores: Stores): Promise<string[]> {
-  const { complete } = (await stores.control.readRegistry(jobName)) ?? emptyRegistry;
+  const { complete } = (await stores.control.readRegistry(stores.job)) ?? emptyRegistry;
   const findings = await Promise.all(complete.map((reference) => auditManifest(stores, reference)));
   return findings.flat();
 }
@@ -57,14 +56,14 @@ export async function auditRetained(stores: Stores): Promise<string[]> {
 /** A manifest never changes: it is read once in a run. */
 const manifests = new WeakMap<object, Map<string, Manifest>>();
 
-function findManifest({ objects }: Stores, object: string): Manifest | undefined {
+export function findManifest({ objects, job }: Stores, object: string): Manifest | undefined {
   let known = manifests.get(objects);
   if (known === undefined) manifests.set(objects, (known = new Map<string, Manifest>()));
   const there = known.get(object);
   if (there !== undefined) return there;
   const bytes = objects.objects().get(object);
   if (bytes === undefined) return undefined;
-  const manifest = decodeManifest(bytes, object, { job: jobName });
+  const manifest = decodeManifest(bytes, object, { job });
   known.set(object, manifest);
   return manifest;
 }
@@ -80,8 +79,8 @@ function listedBy(stores: Stores, object: string): Set<string> {
   ]);
 }
 
-function segmentsOf({ generation }: Manifest, { channel, segments }: ChannelCut): string[] {
-  return segments.map((one) => segmentName(jobName, generation, channelId(channel), one));
+function segmentsOf({ job, generation }: Manifest, { channel, segments }: ChannelCut): string[] {
+  return segments.map((one) => segmentName(job, generation, channelId(channel), one));
 }
 
 async function auditManifest(stores: Stores, reference: ManifestReference): Promise<string[]> {

@@ -1,49 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { MemorySink, MemorySinkRow } from '../../../shared/adapters/memory/memory-sink.ts';
 import { channelId, type Channel } from '../../../shared/core/channel.ts';
 import { decodeManifest } from '../../../shared/core/manifest-codec.ts';
 import type { Manifest } from '../../../shared/core/manifest.ts';
 import { comparePositions, isPast, type Position } from '../../../shared/core/position.ts';
 import type { Progress } from '../../../shared/core/progress.ts';
-import type { RowRule } from '../../../shared/core/row-validity.ts';
 import type { Hold, Job } from '../../../shared/ports/control-store.ts';
 import { readReservation } from '../../../shared/runtime/restore/reservation.ts';
-import { readRowRule } from '../../../shared/runtime/restore/sweep.ts';
-import { auditEnd, auditState, keysOf, type Auditable } from '../engine/audit.ts';
-import { jobName } from '../engine/job.ts';
-import { withoutFlavour } from '../engine/ledger.ts';
-import { decodeStates } from '../../../shared/operator/key-state.ts';
-import { tellStory, type Chapter } from '../engine/story.ts';
-
-/** What the auditors look at: the stores themselves, with everything of every generation. */
-export interface Stores extends Auditable {
-  /** Where code of some flavours keeps entries to itself. No entry deletes then, so that a state tells all of its story. */
-  readonly isQuiet?: (flavour: string, id: number) => boolean;
-}
-
-/** The stores as they look in one generation to somebody who reads the sinks by the row rule (R10). */
-export function viewOf(stores: Stores, generation: number, rule: RowRule): Auditable {
-  const { state, sinks } = stores;
-  const show = (sink: MemorySink): MemorySink => ({
-    ...sink,
-    rows: () => sink.rows().filter((row) => rule({ ...row.source, position: row.position })),
-  });
-  return {
-    ...stores,
-    state: {
-      ...state,
-      rows: () => state.rows().filter(({ scope }) => scope.generation === generation),
-    },
-    sinks: {
-      journal: show(sinks.journal),
-      balance: show(sinks.balance),
-      deadLetters: show(sinks.deadLetters),
-    },
-  };
-}
-
-const readRule = ({ objects }: Stores, generation: number): Promise<RowRule> =>
-  readRowRule({ objects, job: jobName }, generation);
+import { isUnborn } from '../../../shared/runtime/restore/unborn-job.ts';
+import { auditState, keysOf } from '../engine/audit.ts';
+import { auditRows, auditTables } from './audit-rows.ts';
+import { readRule, viewOf, type Stores } from './stores.ts';
 
 /** What must hold when the job's item has changed. */
 export async function auditJob(stores: Stores, before: Job, after: Job): Promise<string[]> {
@@ -58,22 +24,35 @@ export async function auditJob(stores: Stores, before: Job, after: Job): Promise
     if (before.timeline.some(({ generation }) => generation >= after.generation)) {
       find(`generation ${after.generation} is used again`);
     }
-    if (hold?.undo === undefined) find('flipped without an undo point');
-    else findings.push(...(await auditUndo(stores, before.generation, hold.undo)));
+    if (hold?.undo === undefined) {
+      // R11, R12: there is nothing to go back to.
+      if (!isUnborn(before)) find('flipped without an undo point');
+    } else findings.push(...(await auditUndo(stores, before.generation, hold.undo)));
     findings.push(...(await auditLoaded(stores, after)));
   }
   const isTaken = hold !== undefined && hold.id !== before.hold?.id;
   if (isTaken && before.hold !== undefined && !isGivenBack(before.hold, hold)) {
-    if (!before.hold.isFlipped && before.hold.kind !== 'stopped') {
+    if (!before.hold.isFlipped && !isResting(before.hold)) {
       find(`${hold.owner} has taken the hold of ${before.hold.owner}`);
     }
     if (!isDeepStrictEqual(hold.before, before.hold)) find('a hold was forgotten');
   }
   if (hold === undefined && before.hold !== undefined) {
-    if (before.hold.isFlipped) findings.push(...(await auditRelease(stores, before)));
-    else if (before.hold.before !== undefined) find('an abort has ended a hold of somebody else');
+    if (isUnborn(after)) find('opened before it has begun');
+    findings.push(...(await auditEndOfHold(stores, before, before.hold)));
   }
   return findings;
+}
+
+async function auditEndOfHold(stores: Stores, before: Job, hold: Hold): Promise<string[]> {
+  if (hold.isFlipped) return auditRelease(stores, before);
+  if (hold.before === undefined) return [];
+  return [`job, version ${before.version + 1}: an abort has ended a hold of somebody else`];
+}
+
+/** Whom a restore may take a job from that has not flipped. */
+function isResting({ kind }: Hold): boolean {
+  return kind === 'stopped' || kind === 'unborn';
 }
 
 function isGivenBack(from: Hold, to: Hold): boolean {
@@ -98,7 +77,7 @@ async function auditUndo(stores: Stores, generation: number, undo: string): Prom
 
 /** R5, R10: at the flip every channel that was loaded is fenced, and every other one of the parent has no row that counts. */
 async function auditLoaded(stores: Stores, { generation, hold }: Job): Promise<string[]> {
-  const ports = { objects: stores.objects, job: jobName };
+  const ports = { objects: stores.objects, job: stores.job };
   const { parent, forks } = (await readReservation(ports, generation))!;
   const forked = new Set(forks.map(({ channel }) => channel));
   const findings: string[] = [];
@@ -139,70 +118,6 @@ async function auditRelease(stores: Stores, { generation, hold }: Job): Promise<
   return findings;
 }
 
-/** Of what progress covers, every appended row counts once, whether or not anything has been swept. */
-async function auditRows(stores: Stores, generation: number, when: string): Promise<string[]> {
-  const rule = await readRule(stores, generation);
-  const cuts = new Map<string, Position | undefined>();
-  for (const { channel, progress } of stores.control.progressRows()) {
-    if (progress.generation === generation) cuts.set(channel.shardId, progress.position);
-  }
-  const isCovered = (shardId: string, position: Position): boolean =>
-    cuts.has(shardId) && !isPast(position, cuts.get(shardId) ?? { sequence: '0', sub: 0 });
-  const { journal } = viewOf(stores, generation, rule).sinks;
-  const findings: string[] = [];
-  for (const [key, chapters] of tellStory(stores.stream, stores.entries)) {
-    const covered = chapters.filter(({ shardId, position }) => isCovered(shardId, position));
-    const told = listTold(stores, generation, key, covered);
-    const expected = told ?? covered.flatMap((chapter) => chapter.journal);
-    const actual = journal
-      .rows()
-      .filter((row) => row.key === key && isCovered(shardOf(row), row.position))
-      .map(({ value }) => historyIn(value))
-      .map((history) => (told === undefined ? withoutFlavour(history) : history));
-    if (isDeepStrictEqual(actual, expected)) continue;
-    findings.push(
-      `${when}: of ${key} count ${actual.join(' ') || 'no rows'}, expected ${expected.join(' ')}`,
-    );
-  }
-  return findings;
-}
-
-/**
- * With other logic: the histories that were told of some chapters of a key. Which code has made each of them its state says, and
- * that decides whether there is a row.
- */
-function listTold(
-  { isQuiet, operator, state }: Stores,
-  generation: number,
-  key: string,
-  chapters: readonly Chapter[],
-): string[] | undefined {
-  if (isQuiet === undefined) return undefined;
-  const item = state
-    .rows()
-    .find((row) => row.scope.generation === generation && row.item.key === key)?.item;
-  const history = item?.states === undefined ? '' : decodeStates(operator, item.states, key)[0];
-  const steps = String(history).match(/[/!][^/!]*/g) ?? [];
-  const told: string[] = [];
-  let sum = '';
-  const some = chapters.filter(({ isDeadLetter }) => !isDeadLetter);
-  for (const step of steps.slice(0, some.length)) {
-    sum += step;
-    const id = Number(/^\/(\d+)~/.exec(step)?.[1] ?? '1');
-    const flavour = /[A-Z]$/.exec(step)?.[0] ?? '';
-    if (!isQuiet(flavour, id)) told.push(sum);
-  }
-  return told;
-}
-
-function historyIn(value: unknown): string {
-  return (value as { history: string }).history;
-}
-
-function shardOf({ source }: MemorySinkRow): string {
-  return source.channel.slice(source.channel.lastIndexOf('/') + 1);
-}
-
 /** What must hold when a channel's progress has moved to `next`. */
 export function auditProgress(
   stores: Stores,
@@ -235,13 +150,13 @@ export function auditProgress(
 
 /** What must hold before the last sweep: what counts is what a straight run gives, with void rows beside it. */
 export async function auditUnswept(stores: Stores): Promise<string[]> {
-  const { generation } = (await stores.control.readJob(jobName))!;
+  const { generation } = (await stores.control.readJob(stores.job))!;
   return auditRows(stores, generation, 'before the sweep');
 }
 
 /** What must hold at the end, all records read, all that was late landed, and everything swept. */
 export async function auditRestored(stores: Stores): Promise<string[]> {
-  const job = (await stores.control.readJob(jobName))!;
+  const job = (await stores.control.readJob(stores.job))!;
   const findings: string[] = [];
   if (job.hold !== undefined) findings.push(`end: the job is still held by ${job.hold.owner}`);
   const rule = await readRule(stores, job.generation);
@@ -266,20 +181,11 @@ export async function auditRestored(stores: Stores): Promise<string[]> {
       findings.push(`end: ${shard.shardId} is still fenced`);
     }
   }
-  const view = viewOf(stores, job.generation, rule);
-  if (stores.isQuiet === undefined) return [...findings, ...auditEnd(view)];
-  findings.push(...(await auditRows(stores, job.generation, 'end')));
-  for (const [key, chapters] of tellStory(stores.stream, stores.entries)) {
-    const last = listTold(stores, job.generation, key, chapters)?.at(-1);
-    const shown = view.sinks.balance.rows().find((row) => row.key === key);
-    const balance = shown === undefined ? undefined : historyIn(shown.value);
-    if (balance !== last) findings.push(`end: the view of ${key} is ${balance}, expected ${last}`);
-  }
-  return findings;
+  return [...findings, ...(await auditTables(stores, job.generation))];
 }
 
-async function manifestAt({ objects }: Stores, name: string): Promise<Manifest> {
-  return decodeManifest((await objects.read(name))!, name, { job: jobName });
+async function manifestAt({ objects, job }: Stores, name: string): Promise<Manifest> {
+  return decodeManifest((await objects.read(name))!, name, { job });
 }
 
 function isSamePlace(a: Position | undefined, b: Position | undefined): boolean {

@@ -1,4 +1,6 @@
+import { clonePinAgeMaxMs } from '../../../shared/core/registry.ts';
 import type { OperatorCalls } from '../../../shared/ports/operator-calls.ts';
+import { collectGarbage } from '../../../shared/runtime/checkpoint/collect-garbage.ts';
 import { describeOperator } from '../../../shared/runtime/describe-operator.ts';
 import {
   completeManifest,
@@ -23,6 +25,7 @@ const noVisits: OperatorCalls['visit'] = () =>
 export const openGate: Gate = {
   step: (_, __, effect) => effect(),
   drain: async () => undefined,
+  forgetDead: () => undefined,
   strike: () => undefined,
   trace: [],
   strikes: new Map(),
@@ -77,4 +80,15 @@ export async function takeCheckpoint(world: SystemWorld): Promise<string> {
     tags: {},
   });
   return (await completeManifest(ports, pending, manifest))!.object;
+}
+
+/** More than machines' clocks differ, ms. */
+const skewMaxMs = 600_000;
+
+/** The job is looked after a day later, when the pins of clones that are not heard of any more are over (R12). */
+export async function outliveClonePins(world: SystemWorld): Promise<void> {
+  const owner = { name: 'collection', isDead: false };
+  const ports = gateManagerPorts(world, openGate, { owner, draw: noFaults, visit: noVisits });
+  world.system.advance(clonePinAgeMaxMs + skewMaxMs);
+  await collectGarbage(ports, { graceMs: 0, dryRun: false });
 }

@@ -20,6 +20,7 @@ export type ActKind =
   | 'tidy'
   | 'restore'
   | 'restore to a time'
+  | 'lose tables'
   | 'drill'
   | 'deploy'
   | 'clock jump';
@@ -125,20 +126,8 @@ function drawActs(random: RandomSource, hasOtherLogic: boolean, focus: string | 
   // Rows are removed where there is a way back, and states where drills and generations end.
   const isAboutRows = focus?.startsWith('sink.') === true;
   const goesBack = isAboutRows || chance(random, 0.8);
-  let id = 0;
-  let last: Message | undefined;
-  const put = (): Act => {
-    id += 1;
-    const account = isHot && chance(random, 0.7) ? 'k0' : `k${pick(random, keys)}`;
-    const entry = drawEntry(account, id, timers, random);
-    const message: Message =
-      hasOtherLogic && entry !== 'garbage' ? { ...entry, kind: 'add' } : entry;
-    // A producer that has not heard of its record puts it again.
-    const again = last !== undefined && chance(random, 0.05) ? last : message;
-    last = message;
-    return { kind: 'put', account: accountOf(again) ?? account, message: again };
-  };
-  const puts = (bound: number): Act[] => Array.from({ length: pick(random, bound) }, put);
+  const producer = createProducer({ keys, isHot, timers, hasOtherLogic }, random);
+  const { puts } = producer;
   const acts: Act[] = [...puts(6), drawCut(random)];
   const others: ActKind[] = focus === 'state.remove' ? ['drill', 'tidy'] : drawOthers(random);
   const moves = (isAboutRows ? 3 : 1) + pick(random, 4);
@@ -158,11 +147,43 @@ function drawActs(random: RandomSource, hasOtherLogic: boolean, focus: string | 
   const reshards = chance(random, 0.5) ? 1 + pick(random, 3) : 0;
   for (let at = 0; at < reshards; at += 1) scatter({ kind: 'split or merge' });
   if (chance(random, 0.3)) scatter({ kind: 'clock jump' });
-  if (timers && chance(random, 0.5)) scatter({ kind: 'heartbeat', at: 95 + pick(random, 3 * id) });
+  if (timers && chance(random, 0.5))
+    scatter({ kind: 'heartbeat', at: 95 + pick(random, 3 * producer.lastId()) });
   return acts;
 }
 
-function drawCut(random: RandomSource): Act {
+/** What records are like. */
+interface Habits {
+  readonly keys: number;
+  readonly isHot: boolean;
+  readonly timers: boolean;
+  readonly hasOtherLogic: boolean;
+}
+
+/** Makes records, each with the next number, from one behind `firstId` on. */
+export function createProducer(habits: Habits, random: RandomSource, firstId = 0) {
+  const { keys, isHot, timers, hasOtherLogic } = habits;
+  let id = firstId;
+  let last: Message | undefined;
+  const put = (): Act => {
+    id += 1;
+    const account = isHot && chance(random, 0.7) ? 'k0' : `k${pick(random, keys)}`;
+    const entry = drawEntry(account, id, timers, random);
+    const message: Message =
+      hasOtherLogic && entry !== 'garbage' ? { ...entry, kind: 'add' } : entry;
+    // A producer that has not heard of its record puts it again.
+    const again = last !== undefined && chance(random, 0.05) ? last : message;
+    last = message;
+    return { kind: 'put', account: accountOf(again) ?? account, message: again };
+  };
+  return {
+    lastId: () => id,
+    /** Some records, fewer than the bound. */
+    puts: (bound: number): Act[] => Array.from({ length: pick(random, bound) }, put),
+  };
+}
+
+export function drawCut(random: RandomSource): Act {
   if (chance(random, 0.7)) return { kind: 'tick' };
   return { kind: chance(random, 0.8) ? 'savepoint' : 'savepoint with stop' };
 }

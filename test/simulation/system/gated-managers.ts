@@ -5,11 +5,10 @@ import type { OperatorCalls } from '../../../shared/ports/operator-calls.ts';
 import type { SinkTable, SweptSink } from '../../../shared/ports/sink.ts';
 import type { System } from '../../../shared/ports/system.ts';
 import { describeOperator } from '../../../shared/runtime/describe-operator.ts';
-import type { RestorePorts } from '../../../shared/runtime/restore/restore-order.ts';
+import type { ClonedJob, RestorePorts } from '../../../shared/runtime/restore/restore-order.ts';
 import { gatePorts, type DrawFault } from '../engine/gated-ports.ts';
 import type { Gate, StepOwner } from '../engine/gate.ts';
 import { soundMapping } from '../../unit/runtime/restore/sound-mapping.ts';
-import { jobName } from '../engine/job.ts';
 import type { SystemWorld } from './system-world.ts';
 
 export interface ManagerOptions {
@@ -20,6 +19,8 @@ export interface ManagerOptions {
   readonly describe?: () => OperatorContract;
   /** @default the world's */
   readonly system?: System;
+  /** The job that the world's is a clone of. @default none */
+  readonly cloned?: Pick<SystemWorld, 'job' | 'ports'>;
 }
 
 /** What a coordinator, a step of a workflow or a sweep sees, every call of it behind the gate. */
@@ -46,9 +47,11 @@ export function gateManagerPorts(
       sink: sinks.get(name)!,
     };
   });
+  const { cloned } = options;
   return {
-    job: jobName,
+    job: world.job,
     ...stores,
+    ...(cloned === undefined ? {} : { cloned: gateCloned(cloned, gate, options) }),
     ...{ system, telemetry },
     calls: { describe: async () => describe(), visit },
     sinks: swept,
@@ -56,6 +59,26 @@ export function gateManagerPorts(
       read: async () => soundMapping((await stores.reader.describe()).incarnation.name),
     },
   };
+}
+
+/** What a clone makes of another job's registry and files are calls of their own: `cloned.registry.write`. */
+function gateCloned(
+  { job, ports }: Pick<SystemWorld, 'job' | 'ports'>,
+  gate: Gate,
+  { owner, draw }: ManagerOptions,
+): ClonedJob {
+  const mark = (label: string): string => `cloned.${label}`;
+  const marked: Gate = {
+    ...gate,
+    step: (one, label, effect) => gate.step(one, mark(label), effect),
+    strike: (fault, label) => gate.strike(fault, mark(label)),
+  };
+  const { ofRead } = draw;
+  const drawn: DrawFault = Object.assign((label: string) => draw(mark(label)), {
+    ...(ofRead === undefined ? {} : { ofRead: (label: string) => ofRead(mark(label)) }),
+  });
+  const { control, objects } = gatePorts(ports, marked, owner, drawn);
+  return { job, control, objects };
 }
 
 /** Rows are looked at one by one, and go one by one. */

@@ -34,6 +34,8 @@ export interface Stage {
   drawDeadline(): Deadline;
   /** Begins a process that nobody waits for; what it throws and should not is a finding. */
   run(kind: string, work: (process: Process) => Promise<unknown>): void;
+  /** Kills everybody who is at work on this job, those that sleep and that nobody waits for any more, too. */
+  killAll(): void;
   /** Notes an error that nothing in this run explains. */
   judge(who: string, thrown: unknown): void;
 }
@@ -41,10 +43,32 @@ export interface Stage {
 /** Longer than anything lasts. */
 const plentyMs = 240_000;
 
-export function createStage(world: SystemWorld, plan: SystemPlan, random: RandomSource): Stage {
-  const gate = createGate();
-  const processes = createProcesses(random, plan);
-  let code: Code = { flavour: '', version: 1 };
+/** How the stage of one job differs from that of a job alone. */
+export interface StageOptions {
+  /** A stage beside which this one stands: they share steps, processes and dice. */
+  readonly beside?: Stage;
+  /** What the names of its processes begin with, and a colon behind it. @default nothing */
+  readonly mark?: string;
+  /** @default that which tells everything */
+  readonly code?: Code;
+}
+
+export function createStage(
+  world: SystemWorld,
+  plan: SystemPlan,
+  random: RandomSource,
+  options: StageOptions = {},
+): Stage {
+  const { beside, mark } = options;
+  const isMine = (name: string): boolean =>
+    mark === undefined ? !name.includes(':') : name.startsWith(`${mark}:`);
+  const gate = beside?.gate ?? createGate();
+  const all = beside?.processes ?? createProcesses(random, plan);
+  const processes: Processes = {
+    ...all,
+    begin: (kind, onLost) => all.begin(mark === undefined ? kind : `${mark}:${kind}`, onLost),
+  };
+  let code = options.code ?? { flavour: '', version: 1 };
   const draw = createDraw(plan, random);
   const systemOf = (owner: StepOwner): System => {
     // Clocks of machines differ, a little as a rule.
@@ -85,9 +109,14 @@ export function createStage(world: SystemWorld, plan: SystemPlan, random: Random
     portsOf: (process) =>
       gateManagerPorts(world, gate, {
         ...{ owner: process.owner, draw, visit: visits(process) },
+        ...(beside === undefined ? {} : { cloned: beside.world }),
         describe: () => describeOperator(operatorOf(world, code)),
         system: systemOf(process.owner),
       }),
+    killAll() {
+      processes.killAll(isMine);
+      gate.forgetDead();
+    },
     drawDeadline() {
       let looks = chance(random, plan.hasteProbability)
         ? 1 + pick(random, 6)

@@ -8,11 +8,9 @@ import {
   type MemorySink,
 } from '../../../shared/adapters/memory/memory-sink.ts';
 import { createMemoryStateStore } from '../../../shared/adapters/memory/memory-state-store.ts';
-import { createMemoryStream } from '../../../shared/adapters/memory/memory-stream.ts';
 import { createMemorySystem } from '../../../shared/adapters/memory/memory-system.ts';
 import { createMemoryTelemetry } from '../../../shared/adapters/memory/memory-telemetry.ts';
 import { deadLetterSink } from '../../../shared/core/emission.ts';
-import { encodeHeartbeat } from '../../../shared/core/heartbeat.ts';
 import { emptyRegistry, type Registry } from '../../../shared/core/registry.ts';
 import type { ObjectStore } from '../../../shared/ports/object-store.ts';
 import type { StreamRecord } from '../../../shared/ports/shard-reader.ts';
@@ -24,32 +22,36 @@ import { createOperatorInstance } from '../../../shared/operator/operator-instan
 import { createEnvironmentMemory } from '../../../shared/runtime/environment-memory.ts';
 import { defaultSettings, type OperatorRuntime } from '../../../shared/runtime/operator-runtime.ts';
 import { processBatch, type BatchOutcome } from '../../../shared/runtime/process-batch.ts';
+import { parseObjectName } from '../../../shared/runtime/object-names.ts';
 import { registerJob } from '../../../shared/runtime/register-job.ts';
+import { copiedGeneration, unbornGeneration } from '../../../shared/runtime/restore/unborn-job.ts';
 import { visitChannel } from '../../../shared/runtime/visit-channel.ts';
 import { gatePorts, type DrawFault, type Ports } from '../engine/gated-ports.ts';
 import type { Gate, StepOwner } from '../engine/gate.ts';
 import { jobName, keyGroups } from '../engine/job.ts';
-import { ledger, type Message, type Part } from '../engine/ledger.ts';
+import { ledger } from '../engine/ledger.ts';
+import { createLossyStore } from '../engine/lossy-store.ts';
 import type { Environment } from '../data-path/deployment.ts';
 import { auditManifests, auditRemoval } from './audit-manifests.ts';
-import { retentionHours } from './draw-plan.ts';
-import { auditJob, auditProgress, type Stores } from './audit-restore.ts';
+import { auditJob, auditProgress } from './audit-restore.ts';
+import type { Loss, Stores } from './stores.ts';
+import { createFeed, type Feed } from './feed.ts';
 
 /** A job: its stores, its stream, and what the auditors say of every write that matters. */
-export interface SystemWorld extends Stores {
+export interface SystemWorld extends Stores, Pick<Feed, 'put' | 'putHeartbeat'> {
   readonly system: ReturnType<typeof createMemorySystem>;
   readonly telemetry: ReturnType<typeof createMemoryTelemetry>;
+  readonly feed: Feed;
   readonly ports: Ports;
   readonly findings: string[];
-  /** The job's item at this moment. */
+  /** The job's item at this moment; once it is lost, and until there is one again, a closed one. */
   present(): Job;
   /** Its registry at this moment. */
   registry(): Registry;
   /** What the operator's code of a flavour keeps to itself. */
   readonly keepsQuiet: (flavour: string, id: number) => boolean;
-  put(account: string, message: Message): void;
-  /** Puts a heartbeat into an open shard. */
-  putHeartbeat(shardId: string, at: number): void;
+  /** Empties every table of the job; what is in its bucket and in the stream stays. */
+  loseTables(): void;
 }
 
 /** Code of an operator as it is deployed, or was. */
@@ -66,63 +68,66 @@ const newestVersion = 100;
 /** No flavour is none of them: the code that a job begins with tells everything. */
 const quietFlavours = ['A', 'C', 'E', 'G', 'I'];
 
-export async function createSystemWorld(options: {
+export interface WorldOptions {
   readonly seed: string;
   readonly shards: number;
   /** Code of every other flavour keeps every other entry to itself: a restore with other logic. */
   readonly hasOtherLogic: boolean;
-}): Promise<SystemWorld> {
-  const system = createMemorySystem({ seed: options.seed });
-  const stream = createMemoryStream({
-    ...{ shards: options.shards, retentionHours },
-    now: () => system.now(),
-  });
-  const control = createMemoryControlStore();
+  /** The job's name. @default that of the model */
+  readonly job?: string;
+  /** A job that is there already, whose stream and clock this one shares, and as a clone of which it is deployed (R12). */
+  readonly cloneOf?: SystemWorld;
+}
+
+export async function createSystemWorld(options: WorldOptions): Promise<SystemWorld> {
+  const { job = jobName, cloneOf } = options;
+  const system = cloneOf?.system ?? createMemorySystem({ seed: options.seed });
+  const feed = cloneOf?.feed ?? createFeed(() => system.now(), options.shards);
+  const { stream } = feed;
+  const tables: { lose(): void }[] = [];
+  const table = <Store extends object>(make: () => Store): Store => {
+    const made = createLossyStore(make);
+    tables.push(made);
+    return made.store;
+  };
+  const control = table(createMemoryControlStore);
   const objects = createMemoryObjectStore();
-  const state = createMemoryStateStore();
+  const state = table(createMemoryStateStore);
+  const hints = table(createMemoryHintStore);
   const sinks = {
-    journal: createMemoryAppendSink(),
-    balance: createMemoryUpsertSink(),
-    deadLetters: createMemoryAppendSink(),
+    journal: table(createMemoryAppendSink),
+    balance: table(createMemoryUpsertSink),
+    deadLetters: table(createMemoryAppendSink),
   };
   const findings: string[] = [];
   const operator = ledger({ throwsNow: () => false, flavour: '', version: newestVersion });
   const isQuiet = (own: string, id: number): boolean =>
     options.hasOtherLogic && quietFlavours.includes(own) && id % 2 === 0;
-  const stores: Stores & { entries: ReadonlyMap<string, readonly Part[]> } = {
-    ...{ operator, stream, control, objects, state, sinks },
-    entries: new Map(),
+  const stores: Omit<Stores, 'loss'> & { loss?: Loss } = {
+    ...{ job, operator, stream, control, objects, state, sinks },
+    get entries() {
+      return feed.entries();
+    },
+    // R12: of the time before its cut a clone has states and views, and no segment.
+    ...(cloneOf === undefined
+      ? {}
+      : { loss: { generation: copiedGeneration, objects: new Map() } }),
     ...(options.hasOtherLogic ? { isQuiet } : {}),
   };
   let present = await registerJob(control, objects, {
-    name: jobName,
-    maxParallelism: keyGroups,
-    operators: [operator.id],
+    ...{ name: job, maxParallelism: keyGroups, operators: [operator.id] },
+    ...(cloneOf === undefined ? {} : { birth: { cloneOf: cloneOf.job, atMs: system.now() } }),
   });
-  // Records arrive by a clock of their own, a little later each, so that arrival timers have something to wait for.
   let registry = emptyRegistry;
-  let arrivalMs = system.now();
-  const putRecord = (key: string, message: Message, explicitHashKey?: string): void => {
-    arrivalMs += 1;
-    const { sequence } = stream.put(key, encodeMessage(message), {
-      arrivalMs,
-      ...(explicitHashKey === undefined ? {} : { explicitHashKey }),
-    });
-    // Another map each time: a story is told once for each.
-    const part: Part = { key, message };
-    stores.entries = new Map([...stores.entries, [sequence, [part]]]);
-  };
   return Object.assign(stores, {
-    system,
+    ...{ system, feed },
     telemetry: createMemoryTelemetry(),
     findings,
     present: () => present,
     registry: () => registry,
     keepsQuiet: isQuiet,
     ports: {
-      state,
-      objects: watchObjects(stores, findings),
-      hints: createMemoryHintStore(),
+      ...{ state, hints, objects: watchObjects(stores, findings) },
       reader: createMemoryShardReader(stream, { pageRecordsMax: 3 }),
       control: watchControl(stores, findings, {
         job: (job) => (present = job),
@@ -134,19 +139,30 @@ export async function createSystemWorld(options: {
         [deadLetterSink, sinks.deadLetters],
       ]),
     },
-    put(account: string, message: Message): void {
-      putRecord(account, message);
-    },
-    putHeartbeat(shardId: string, at: number): void {
-      const { from } = stream.shard(shardId).range;
-      putRecord('heartbeat', { kind: 'heartbeat', at }, BigInt(`0x${from}`).toString());
+    put: feed.put,
+    putHeartbeat: feed.putHeartbeat,
+    loseTables(): void {
+      for (const one of tables) one.lose();
+      stores.loss = { generation: lastReserved(stores), objects: objects.objects() };
+      registry = emptyRegistry;
+      const sinceMs = system.now();
+      const hold = { id: '', kind: 'unborn', owner: 'nobody', sinceMs } as const;
+      present = {
+        ...present,
+        generation: unbornGeneration,
+        hold: { ...hold, isFlipped: false, undo: undefined },
+      };
     },
   });
 }
 
-function encodeMessage(message: Message): Uint8Array {
-  if (message !== 'garbage' && message.kind === 'heartbeat') return encodeHeartbeat(message.at);
-  return new TextEncoder().encode(message === 'garbage' ? '{' : JSON.stringify(message));
+/** The highest number of a generation that was given. */
+function lastReserved({ job, objects }: Stores): number {
+  const identities = [...objects.objects().keys()].map((name) => parseObjectName(job, name));
+  return identities.reduce(
+    (last, one) => (one.kind === 'reservation' ? Math.max(last, one.generation) : last),
+    1,
+  );
 }
 
 /** Lets the auditors look at every object that goes. */
@@ -170,6 +186,11 @@ function watchControl(
   const { control } = stores;
   return {
     ...control,
+    createJob: async (job) => {
+      const made = await control.createJob(job);
+      on.job(made);
+      return made;
+    },
     replaceJob: async (job, expected) => {
       const before = await control.readJob(job.name);
       const outcome = await control.replaceJob(job, expected);
@@ -258,7 +279,7 @@ function createRuntime(
 ): OperatorRuntime {
   const operator = operatorOf(world, { flavour, version });
   return {
-    job: jobName,
+    job: world.job,
     operator,
     instance: createOperatorInstance(operator),
     maxParallelism: keyGroups,

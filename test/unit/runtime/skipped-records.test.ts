@@ -39,6 +39,36 @@ it('a catch-up that took more than one invocation goes on in the same environmen
   expect(job.totals()).toEqual(await straight());
 });
 
+it('a batch that was handed back behind a catch-up is not passed over by a later one, in the same environment', async () => {
+  const job = await createFilledJob();
+  const environment = job.createEnvironment();
+  const records = job.records();
+  let looks = 5;
+  const remainingMs = (): number => (looks-- > 0 ? 60_000 : 0);
+  const short = await environment.deliver(records.slice(3, 12), { remainingMs });
+  const fromSequence = (short as { readonly fromSequence?: string }).fromSequence;
+  expect(short).toMatchObject({ kind: 'handBack', counters: { catchUpRecords: 3 } });
+  expect(records.slice(3, 12).map(({ sequence }) => sequence)).toContain(fromSequence);
+  // The trigger has not heard of it, and stood further ahead before.
+  expect(await environment.deliver(records.slice(15))).toMatchObject({ kind: 'done' });
+  expect(job.totals()).toEqual(await straight());
+});
+
+it('a batch from before does not make the trigger believed that was found ahead', async () => {
+  const job = await createFilledJob();
+  const environment = job.createEnvironment();
+  const records = job.records();
+  await environment.deliver(records.slice(0, 3));
+  job.system.advance(120_000);
+  let looks = 2;
+  const remainingMs = (): number => (looks-- > 0 ? 60_000 : 0);
+  const short = await environment.deliver(records.slice(15), { remainingMs });
+  expect(short).toMatchObject({ kind: 'handBack', fromSequence: records[15]!.sequence });
+  expect(await environment.deliver(records.slice(0, 2))).toMatchObject({ kind: 'done' });
+  expect(await environment.deliver(records.slice(15))).toMatchObject({ kind: 'done' });
+  expect(job.totals()).toEqual(await straight());
+});
+
 it('a channel that has read nothing yet is read from its start, also where its first commit was made here', async () => {
   const job = await createFilledJob();
   const environment = job.createEnvironment();

@@ -16,6 +16,8 @@ export interface Keepers {
   save(stops: boolean): void;
   /** Deletes a savepoint, or the state of a generation that is over. */
   tidy(): void;
+  /** Stops the savepoints that are being made. */
+  giveUpAll(): void;
   goOn(mustBegin: boolean): boolean;
   readonly totals: { ticks: number; collections: number; savepoints: number };
 }
@@ -46,10 +48,14 @@ export function createKeepers(stage: Stage, workflows: Workflows): Keepers {
       .finally(() => (asked -= 1));
   };
 
+  const giveUpAll = (): void => {
+    for (const execution of saving) execution.stop({ cause: 'stopped by hand' });
+  };
+
   /** Lets a job go on that was stopped, or that a savepoint holds which was stopped by hand. */
   const resume = (): boolean => {
     const { hold } = world.present();
-    if (hold === undefined || hold.kind === 'restore') return false;
+    if (hold === undefined || hold.kind === 'restore' || hold.kind === 'unborn') return false;
     if (hold.kind === 'stopped') ask('job.resume', {});
     else stage.run('A', (process) => abortHold(stage.portsOf(process), hold.id));
     return true;
@@ -109,10 +115,9 @@ export function createKeepers(stage: Stage, workflows: Workflows): Keepers {
       const deletion = { isDone: false, operator: '', group: 0, items: 0, rounds: 0 };
       ask('generation.delete', { generation, deletion });
     },
+    giveUpAll,
     goOn(mustBegin) {
-      if (chance(random, plan.abortProbability)) {
-        for (const execution of saving) execution.stop({ cause: 'stopped by hand' });
-      }
+      if (chance(random, plan.abortProbability)) giveUpAll();
       const mayResume = mustBegin || chance(random, 0.01);
       return asked > 0 || (saving.size === 0 && mayResume && resume());
     },
@@ -122,7 +127,7 @@ export function createKeepers(stage: Stage, workflows: Workflows): Keepers {
 /** Why a savepoint may come to nothing. */
 function isRefusal(cause: string | undefined, { corruptShare }: SystemPlan): boolean {
   if (corruptShare > 0 && /checksum|damaged/.test(cause ?? '')) return true;
-  return /stopped by hand|is held by|is over|has gone over|wait for it|taken away|has had keys past|was changed by|refused|no reply|does not answer|cut\.json is not in the bucket/.test(
+  return /stopped by hand|is held by|is over|has gone over|wait for it|taken away|has had keys past|was changed by|refused|no reply|does not answer|has no item in|has not begun|cut\.json is not in the bucket/.test(
     cause ?? '',
   );
 }

@@ -1,7 +1,8 @@
 import type { Execution } from '../../../../localstack/embedded/step-functions/execution.ts';
-import type { ManifestReference } from '../../../../shared/core/registry.ts';
 import { abortHold } from '../../../../shared/runtime/restore/hold.ts';
+import { isUnborn } from '../../../../shared/runtime/restore/unborn-job.ts';
 import { chance, pick } from '../../engine/gate.ts';
+import { listLeft, type LeftManifest } from '../list-left.ts';
 import type { Stage } from '../stage.ts';
 import type { Workflows } from './workflows.ts';
 
@@ -10,6 +11,8 @@ interface Order {
   readonly name: string;
   readonly manifest: string;
   readonly isDrill: boolean;
+  /** R11: nobody gives it up, since the job has nothing else to begin with. */
+  readonly areTablesLost: boolean;
   execution: Execution | undefined;
   isOver: boolean;
   tries: number;
@@ -17,7 +20,9 @@ interface Order {
 
 /** People who restore, drill, stop executions that take too long for them, and begin them again. */
 export interface Restorer {
-  order(kind: 'restore' | 'drill' | 'restore to a time'): void;
+  order(kind: 'restore' | 'drill' | 'restore to a time' | 'restore of lost tables'): void;
+  /** Stops everything that was ordered, for ever. */
+  giveUpAll(): void;
   goOn(mustBegin: boolean): boolean;
   readonly totals: { restores: number; drills: number; aborts: number };
 }
@@ -36,10 +41,11 @@ export function createRestorer(
   /** Questions that wait for their answer. */
   let asked = 0;
 
-  const place = (manifest: string, isDrill: boolean): void => {
+  const place = (manifest: string, isDrill: boolean, areTablesLost = false): void => {
     const name = isDrill ? `drill${(totals.drills += 1)}` : `r${(totals.restores += 1)}`;
     if (!isDrill) deploy(flavours[totals.restores - 1]!);
-    orders.push({ name, manifest, isDrill, execution: undefined, isOver: false, tries: 0 });
+    const fresh = { execution: undefined, isOver: false, tries: 0 };
+    orders.push({ name, manifest, isDrill, areTablesLost, ...fresh });
   };
 
   /** Who wants a moment of the past has a manifest made for it first. */
@@ -60,7 +66,7 @@ export function createRestorer(
       .finally(() => (asked -= 1));
   };
 
-  const choose = (complete: readonly ManifestReference[]): ManifestReference | undefined => {
+  const choose = (complete: readonly LeftManifest[]): LeftManifest | undefined => {
     // Going back to one and the same place again and again is what undoing leads to.
     const undo = complete.findLast(({ kind, generation }) => kind === 'undo' && generation === 1);
     if (undo !== undefined && chance(random, 0.3)) return undo;
@@ -74,8 +80,9 @@ export function createRestorer(
       one.isOver = true;
       return;
     }
-    const { name: restore, manifest, isDrill: dryRun } = one;
-    const execution = workflows.start('restore', { restore, manifest, dryRun });
+    const { name: restore, manifest, isDrill: dryRun, areTablesLost } = one;
+    const lost = areTablesLost ? { areTablesLost } : {};
+    const execution = workflows.start('restore', { restore, manifest, dryRun, ...lost });
     one.execution = execution;
     void execution.settled.then(() => {
       if (one.execution !== execution) return;
@@ -83,6 +90,7 @@ export function createRestorer(
       const { status } = execution.state();
       const mine = holdOf(one);
       if (status === 'SUCCEEDED') one.isOver = mine === undefined;
+      else if (areTablesLost) one.isOver = mine === undefined && !isUnborn(world.present());
       else if (mine?.isFlipped !== true && (one.isDrill || !chance(random, 0.6))) giveUp(one);
     });
   };
@@ -122,9 +130,16 @@ export function createRestorer(
         cutAndPlace();
         return;
       }
-      const registry = world.registry();
-      const chosen = choose(registry.complete);
-      if (chosen !== undefined) place(chosen.object, kind === 'drill');
+      const areTablesLost = kind === 'restore of lost tables';
+      const chosen = choose(areTablesLost ? listLeft(world) : world.registry().complete);
+      if (chosen !== undefined) place(chosen.object, kind === 'drill', areTablesLost);
+    },
+    giveUpAll() {
+      for (const one of orders) {
+        const { execution } = one;
+        Object.assign(one, { isOver: true, execution: undefined });
+        execution?.stop({ cause: 'stopped by hand' });
+      }
     },
     goOn(mustBegin) {
       interfere();

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { collectGarbage } from '../../../../shared/runtime/checkpoint/collect-garbage.ts';
-import { generationPrefix } from '../../../../shared/runtime/object-names.ts';
+import { findComplete } from '../../../../shared/runtime/checkpoint/rebuild-registry.ts';
+import { completionName, generationPrefix } from '../../../../shared/runtime/object-names.ts';
 import { chooseEverything, compactNow, keepNewest } from '../checkpoint/upkeep.ts';
 import { firstShard, jobName } from '../job-fixture.ts';
 import { createRestorableJob, type RestorableJob } from './restorable-job.ts';
-import { put, straight, visible } from './two-halves.ts';
+import { restoreJob } from './restore-job.ts';
+import { createSleeper, orderOf, sleepIn } from './sleeping-ports.ts';
+import { half, put, straight, visible } from './two-halves.ts';
 
 /** Processes some more, and makes a checkpoint of it that lists no segment but the last ones. */
 const goOn = async (world: RestorableJob, from: number, to: number) => {
@@ -68,5 +71,37 @@ describe('a job whose tables are lost when garbage was collected', () => {
     expect(segmentsOf(world).length).toBeGreaterThan(0);
     await world.restore(early.object);
     expect(visible(job)).toEqual(await straight(80));
+  });
+});
+
+describe('a job that is being made again', () => {
+  it('keeps what it begins with where garbage is collected before it has begun, however long that takes', async () => {
+    const world = await half((one) => one.savepoint('keep'));
+    const { job, ports, object } = world;
+    job.loseTables();
+    const sleeper = createSleeper((call) => call === 'createProgress');
+    const order = { ...orderOf(object), areTablesLost: true };
+    const first = restoreJob(sleepIn(sleeper, ports), order);
+    expect(await sleeper.fallsAsleep(first)).toBe(true);
+    // What it has registered is too old by now.
+    job.system.advance(25 * 3_600_000);
+    await collectGarbage(ports, { graceMs: 0, dryRun: false });
+    sleeper.wake();
+    expect(await first).toMatchObject({ generation: 2 });
+    expect(visible(job)).toEqual(await straight(40));
+    // Its undo point names the base that it was loaded from.
+    expect(await world.restore(object, { restore: 'r2' })).toMatchObject({ generation: 3 });
+    expect(visible(job)).toEqual(await straight(40));
+  });
+
+  it('takes a manifest for complete whose mark is damaged', async () => {
+    const { job, ports, object } = await half((one) => one.checkpoint());
+    const [known] = await findComplete(ports);
+    const mark = completionName(jobName, known!);
+    job.objects.lose(mark);
+    await job.objects.create(mark, new TextEncoder().encode('{"completedAtMs'));
+    expect(await findComplete(ports)).toEqual([
+      { ...known, object, completedAtMs: expect.any(Number) as number },
+    ]);
   });
 });

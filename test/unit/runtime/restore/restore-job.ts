@@ -38,11 +38,7 @@ import type {
   RestoreOrder,
   RestorePorts,
 } from '../../../../shared/runtime/restore/restore-order.ts';
-import {
-  checkClone,
-  isCloneOrder,
-  type CloneOrder,
-} from '../../../../shared/runtime/restore/check-clone.ts';
+import { isCloneOrder, type CloneOrder } from '../../../../shared/runtime/restore/check-clone.ts';
 import { checkRestore, refuseRestore } from '../../../../shared/runtime/restore/check-restore.ts';
 import {
   beginCopy,
@@ -51,6 +47,7 @@ import {
   unpinCloned,
 } from '../../../../shared/runtime/restore/copy-manifest.ts';
 import { readBeginning, rewriteView, sweepSink } from '../../../../shared/runtime/restore/sweep.ts';
+import { validateClone } from '../../../../shared/runtime/restore/validate-clone.ts';
 
 /*
  * A whole restore in one process: the steps that the workflow runs as tasks of their own, in the same order. What the workflow
@@ -123,7 +120,7 @@ async function make(
 
 /** R12: from here on a clone is a restore from a manifest of its own, of a job that has no generation yet. */
 async function copyFirst(ports: RestorePorts, order: CloneOrder): Promise<RestoreOrder> {
-  refuseRestore(await checkClone(ports, order), order);
+  await validateClone(ports, order);
   try {
     const number = await beginCopy(ports, order);
     while (number !== undefined && !(await runCopy(ports, number, noDeadline)).isDone);

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { clonePinAgeMaxMs } from '../../../../shared/core/registry.ts';
+import { collectGarbage } from '../../../../shared/runtime/checkpoint/collect-garbage.ts';
+import { pinManifest } from '../../../../shared/runtime/checkpoint/pin-manifest.ts';
+import { beginCopy } from '../../../../shared/runtime/restore/copy-manifest.ts';
 import { restoreJob } from './restore-job.ts';
 import { firstShard, jobName } from '../job-fixture.ts';
 import { cloneOrder, deployClone, halfway, tellRowsAfter } from './clone-world.ts';
@@ -99,5 +103,69 @@ describe('two clones of one job', () => {
     sleeper.wake();
     expect(await first).toMatchObject({ generation: 2, replayed: 20 });
     expect(visible(twin.job)).toEqual(await tellRowsAfter(20, 40));
+  });
+});
+
+describe('a clone that has died behind its pin', () => {
+  const pinnedIn = async ({ source }: Awaited<ReturnType<typeof begin>>): Promise<string[]> => {
+    const { pins } = (await source.job.control.readRegistry(jobName))!;
+    return pins.map(({ id }) => id);
+  };
+
+  it('takes it away once it is told that another one has let the job begin', async () => {
+    const world = await begin();
+    const { twin, object } = world;
+    await beginCopy(twin.ports, cloneOrder(object));
+    await twin.clone(object, { restore: 'c2' });
+    expect(await pinnedIn(world)).toEqual(['clone:twin:c1']);
+    await expect(twin.clone(object)).rejects.toThrow('job twin has begun');
+    expect(await pinnedIn(world)).toEqual([]);
+  });
+
+  it('keeps it while another one may yet be given up', async () => {
+    const world = await begin();
+    const { twin, object } = world;
+    await beginCopy(twin.ports, cloneOrder(object));
+    const sleeper = createSleeper((call) => call === 'createProgress');
+    const second = restoreJob(sleepIn(sleeper, twin.ports), cloneOrder(object, { restore: 'c2' }));
+    expect(await sleeper.fallsAsleep(second)).toBe(true);
+    await expect(twin.clone(object)).rejects.toThrow('is about to begin by restore c2');
+    expect(await pinnedIn(world)).toEqual(['clone:twin:c1']);
+    sleeper.wake();
+    await second;
+  });
+
+  it('loses it to the collection of garbage after a day, and a restore of that job does not', async () => {
+    const world = await begin();
+    const { source, twin, object } = world;
+    const sinceMs = source.job.system.now();
+    await pinManifest(source.ports, { id: 'r1', owner: 'restore r1', object, sinceMs });
+    await beginCopy(twin.ports, cloneOrder(object));
+    const collect = (dryRun: boolean) => collectGarbage(source.ports, { graceMs: 1000, dryRun });
+    source.job.system.advance(clonePinAgeMaxMs);
+    await collect(false);
+    expect(await pinnedIn(world)).toEqual(['r1', 'clone:twin:c1']);
+    source.job.system.advance(1000);
+    await collect(true);
+    expect(await pinnedIn(world)).toEqual(['r1', 'clone:twin:c1']);
+    await collect(false);
+    expect(await pinnedIn(world)).toEqual(['r1']);
+    expect(await twin.clone(object)).toMatchObject({ generation: 2 });
+    expect(await pinnedIn(world)).toEqual(['r1']);
+  });
+
+  it('sets it anew where it goes on half a day later', async () => {
+    const world = await begin();
+    const { source, twin, object } = world;
+    await beginCopy(twin.ports, cloneOrder(object));
+    const setAt = async (): Promise<number[]> =>
+      (await source.job.control.readRegistry(jobName))!.pins.map(({ sinceMs }) => sinceMs);
+    const first = await setAt();
+    twin.job.system.advance(clonePinAgeMaxMs / 2 - 1);
+    await beginCopy(twin.ports, cloneOrder(object));
+    expect(await setAt()).toEqual(first);
+    twin.job.system.advance(1);
+    await beginCopy(twin.ports, cloneOrder(object));
+    expect(await setAt()).toEqual([first[0]! + clonePinAgeMaxMs / 2]);
   });
 });
