@@ -178,8 +178,8 @@ const mutants: readonly Mutant[] = [
     rule: 'R7',
     what: 'what the trigger has gone past is not read',
     file: 'shared/runtime/process-batch.ts',
-    find: 'if (mayHaveSkipped(runtime, session, first)) {',
-    replace: 'if (records.length === 0 && mayHaveSkipped(runtime, session, first)) {',
+    find: 'const mustLook = mayHaveSkipped(runtime, session, first);',
+    replace: 'const mustLook = records.length === 0 && mayHaveSkipped(runtime, session, first);',
   },
   {
     rule: 'R7',
