@@ -140,7 +140,7 @@ async function cutFor(
     const past = await cutChannel(ports, channel, start, place);
     if (past !== undefined) cut.push(past);
   }
-  const closed = closeCut(cut);
+  const closed = closeCut(cut, new Set(channels.map(({ channel }) => channelId(channel))));
   const manifest = await createManifest(ports, manifestOf(ports.job, pending), {
     ...start,
     ...facts,
@@ -262,11 +262,13 @@ function firingAt({ step }: Position): Progress['firing'] {
 }
 
 /**
- * C2: what is begun behind an ancestor that is not read to its end, as of that moment, is not begun yet. Children take over
- * the watermarks that their parents have in this cut.
+ * C2: what is begun behind an ancestor that is not read to its end, as of that moment, is not begun yet. A channel that had no unit
+ * by then is in no cut, and stands between its parents and its children all the same. Children take over the watermarks that
+ * their parents have in this cut.
+ *
+ * @param known ids of all channels of the generation
  */
-function closeCut(cut: readonly ChannelCut[]): ChannelCut[] {
-  const known = new Set(cut.map(({ channel }) => channelId(channel)));
+function closeCut(cut: readonly ChannelCut[], known: ReadonlySet<string>): ChannelCut[] {
   let closed = [...cut];
   for (;;) {
     const all = new Map(closed.map((one) => [channelId(one.channel), one]));

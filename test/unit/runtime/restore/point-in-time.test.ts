@@ -127,6 +127,25 @@ describe('a restore to a position', () => {
     expect((await job.control.readRegistry(jobName))?.pending).toEqual([]);
   });
 
+  it('leaves out what began behind empty shards, where their parent is cut before its end', async () => {
+    const { job, atPositions, sequenceOf, ports, restore, deliver } = await history();
+    const [low, high] = job.stream.split(firstShard);
+    const merged = job.stream.merge(low, high);
+    job.system.advance(secondMs);
+    put(job, 41, 60);
+    // Again after a while: then the ends of parents are read for their children.
+    for (const shardId of [merged, firstShard, low, high, merged]) await deliver(shardId);
+    job.system.advance(600_000);
+    await deliver(merged);
+    const before = visible(job);
+    expect(before.totals).toEqual((await straight(60)).totals);
+    const early = await atPositions([firstShard, sequenceOf(25)]);
+    const { channels } = await readManifest(ports, early);
+    expect(channels.map(({ channel }) => channel.shardId)).toEqual([firstShard]);
+    await restore(early);
+    expect(visible(job)).toEqual(before);
+  });
+
   it('takes shards that are not named at their newest unit, and children only behind the end of their parents', async () => {
     const { job, at, atPositions, sequenceOf, ports, restore, deliver } = await history();
     const children = job.stream.split(firstShard);
