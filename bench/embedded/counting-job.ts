@@ -27,11 +27,13 @@ export function tableOf(jobId: string, role: TableRole | 'objects'): string {
 /**
  * The runtime of an operator as its function makes it, over the endpoints that the environment of this process names. Only the
  * stream is in memory.
+ *
+ * @param reader reads it. @default the function's own, for who never asks it
  */
 export function openCountingJob(
   operator: Operator,
   jobId: string,
-  reader: ShardReader,
+  reader?: ShardReader,
 ): OperatorRuntime {
   const environment: OperatorEnvironment = {
     ...{ job, operator: operator.id, maxParallelism, retentionHours: 24 },
@@ -46,11 +48,22 @@ export function openCountingJob(
     hasOwnEndpoint: true,
     settings: defaultSettings,
   });
-  return { ...runtime, reader, telemetry: createMemoryTelemetry() };
+  return {
+    ...runtime,
+    ...(reader === undefined ? {} : { reader }),
+    telemetry: createMemoryTelemetry(),
+  };
 }
 
 /** Makes tables, bucket and job item, as a deployment does. */
 export async function createCountingJob(runtime: OperatorRuntime, jobId: string): Promise<void> {
+  await createStores(jobId);
+  const operators = [runtime.operator.id];
+  await registerJob(runtime.control, runtime.objects, { name: job, maxParallelism, operators });
+}
+
+/** Makes the tables and the bucket of a job. */
+export async function createStores(jobId: string): Promise<void> {
   const { dynamodb, s3 } = createStorageClients(true);
   try {
     for (const role of tableRoles) await createTable(dynamodb, tableOf(jobId, role), ['pk', 'sk']);
@@ -59,8 +72,6 @@ export async function createCountingJob(runtime: OperatorRuntime, jobId: string)
     dynamodb.destroy();
     s3.destroy();
   }
-  const operators = [runtime.operator.id];
-  await registerJob(runtime.control, runtime.objects, { name: job, maxParallelism, operators });
 }
 
 /** A table on demand with text keys: partition key first, then the sort key if there is one. */

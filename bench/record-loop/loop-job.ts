@@ -1,4 +1,7 @@
-import { decodeKinesisEvent } from '../../shared/adapters/kinesis/lambda-event.ts';
+import {
+  decodeKinesisEvent,
+  type EventRecord,
+} from '../../shared/adapters/kinesis/lambda-event.ts';
 import { createMemoryShardReader } from '../../shared/adapters/memory/memory-shard-reader.ts';
 import { createMemoryStream } from '../../shared/adapters/memory/memory-stream.ts';
 import { deadLetterSink } from '../../shared/core/emission.ts';
@@ -18,17 +21,7 @@ import { createCountingSink, createLeanPorts } from './lean-ports.ts';
 
 /** A Lambda event as the event source mapping makes it. */
 export interface LambdaEvent {
-  readonly Records: readonly {
-    readonly eventSource: string;
-    readonly eventSourceARN: string;
-    readonly eventID: string;
-    readonly kinesis: {
-      readonly sequenceNumber: string;
-      readonly partitionKey: string;
-      readonly data: string;
-      readonly approximateArrivalTimestamp: number;
-    };
-  }[];
+  readonly Records: readonly EventRecord[];
 }
 
 /** The path of a deployed function from the event to the answer. */

@@ -1,22 +1,28 @@
 import * as z from 'zod';
-import { createAwsRuntime } from '../../shared/composition/aws/operator-runtime.ts';
 import { count, sum } from '../../shared/operator/aggregator.ts';
 import { defineOperator } from '../../shared/operator/operator.ts';
 import { upsertSink } from '../../shared/operator/sink.ts';
 import { aggregatingState } from '../../shared/operator/state.ts';
 import type { StateStore } from '../../shared/ports/state-store.ts';
-import { defaultSettings } from '../../shared/runtime/operator-runtime.ts';
+import { createStores, openCountingJob } from '../embedded/counting-job.ts';
+import {
+  takeUsage,
+  useEmulators,
+  type EmulatorPlaces,
+  type EmulatorUsage,
+} from '../embedded/emulators.ts';
 import { createEventSource, keyName, type BenchEvent } from '../floor/events.ts';
 import { takeTurns } from '../harness/statistics.ts';
 import { createLoopJob } from '../record-loop/loop-job.ts';
-import { bucket, openStores, tables } from './open-stores.ts';
-import type { StoreUsage } from './store-thread.ts';
 
 /*
- * A process with one job over the local stores: node unit-process.ts <task as JSON>. Prints what each round has taken as JSON.
+ * A process with one job over the emulators: node unit-process.ts <task as JSON>. Prints what each round has taken as JSON.
  */
 
 export interface UnitTask {
+  readonly emulators: EmulatorPlaces;
+  /** Names its tables and its bucket. */
+  readonly jobId: string;
   readonly keys: number;
   /** Most records in a delivery. Of each key equally many come in a round, in turn. */
   readonly events: number;
@@ -27,7 +33,7 @@ export interface UnitTask {
 
 /** What a round has taken. */
 export interface UnitFigures {
-  readonly usage: StoreUsage;
+  readonly usage: EmulatorUsage;
   /** Of the thread that processes, µs; and of it from the begin of writing states to their being written. */
   readonly cpuMicros: number;
   readonly stateCpuMicros: number;
@@ -39,7 +45,9 @@ export interface UnitRounds {
   readonly cold: readonly UnitFigures[];
 }
 
-const { keys, events, rounds, hasSink } = JSON.parse(process.argv[2]!) as UnitTask;
+const { emulators, jobId, keys, events, rounds, hasSink } = JSON.parse(
+  process.argv[2]!,
+) as UnitTask;
 
 const customers = defineOperator({
   id: 'customers',
@@ -57,24 +65,10 @@ const customers = defineOperator({
   },
 });
 
-const stores = await openStores();
-const aws = createAwsRuntime(
-  customers,
-  {
-    job: 'bench',
-    operator: customers.id,
-    // Records come from memory: the stream's own requests are two for each environment.
-    streamArn: 'arn:aws:kinesis:us-east-1:000000000000:stream/events',
-    stateTable: tables.state,
-    controlTable: tables.control,
-    deadLetterTable: tables.dead,
-    bucket,
-    maxParallelism: 128,
-    sinks: new Map([['customers', tables.sink]]),
-    retentionHours: 24,
-  },
-  { hasOwnEndpoint: true, settings: defaultSettings },
-);
+useEmulators(emulators);
+await createStores(jobId);
+// Records come from memory: the stream's own requests are two for each environment.
+const aws = openCountingJob(customers, jobId);
 let stateCpuMicros = 0;
 const state: StateStore = {
   ...aws.state,
@@ -97,10 +91,9 @@ const [warm, cold] = await takeTurns(rounds, ['warm', 'cold'] as const, async (v
   if (variant === 'cold') job.startAnew();
   return await measure();
 });
-await stores.close();
 const result: UnitRounds = { warm: warm!, cold: cold! };
 process.stdout.write(`${JSON.stringify(result)}\n`);
-// Connections to stores that are gone would keep it alive.
+// Connections that are kept would keep it alive.
 process.exit();
 
 async function measure(): Promise<UnitFigures> {
@@ -109,13 +102,13 @@ async function measure(): Promise<UnitFigures> {
     key: keyName(at % keys),
   }));
   const batches = job.put(some, events);
-  await stores.takeUsage();
+  await takeUsage(emulators);
   stateCpuMicros = 0;
   const { keysWritten } = job.total();
   const before = process.threadCpuUsage();
   for (const batch of batches) await job.handle(batch);
   const cpuMicros = microsSince(before);
-  const usage = await stores.takeUsage();
+  const usage = await takeUsage(emulators);
   const written = job.total().keysWritten - keysWritten;
   return { usage, cpuMicros, stateCpuMicros, keysWritten: written };
 }

@@ -1,4 +1,6 @@
 import path from 'node:path';
+import { tableOf } from '../embedded/counting-job.ts';
+import { startEmulators, sumOf, sumTables, type EmulatorPlaces } from '../embedded/emulators.ts';
 import type { Bench, BenchContext, Cell } from '../harness/bench.ts';
 import { median } from '../harness/statistics.ts';
 import type { UnitFigures, UnitRounds, UnitTask } from './unit-process.ts';
@@ -26,9 +28,10 @@ export const unitRequests: Bench = {
   what: 'requests, units and CPU of the real adapters for each 1,000 events, warm and cold',
 
   async run(context) {
+    const emulators = await startEmulators(context.scratch);
     const rows: Readonly<Record<string, Cell>>[] = [];
     for (const load of context.isQuick ? quickLoads : loads) {
-      const { warm, cold } = await measure(load, context);
+      const { warm, cold } = await measure(load, emulators, context);
       rows.push(summarize(load, 'warm', warm), summarize(load, 'cold', cold));
     }
     const what = [
@@ -66,17 +69,33 @@ export const unitRequests: Bench = {
   },
 };
 
-async function measure(load: Load, { isQuick, scratch, log }: BenchContext): Promise<UnitRounds> {
+async function measure(
+  load: Load,
+  emulators: EmulatorPlaces,
+  { isQuick, scratch, log }: BenchContext,
+): Promise<UnitRounds> {
   log(`${load.keys} keys${load.hasSink ? ' with a sink' : ''}`);
-  const task: UnitTask = { ...load, rounds: isQuick ? quickRounds : rounds };
+  const rounded = isQuick ? quickRounds : rounds;
+  const task: UnitTask = { ...load, emulators, jobId: nameJob(load), rounds: rounded };
   return (await scratch.run(processModule, [JSON.stringify(task)])) as UnitRounds;
 }
 
+/** Each has tables of its own. */
+function nameJob({ keys, hasSink }: Load): string {
+  return hasSink ? `unit-${keys}-sink` : `unit-${keys}`;
+}
+
 function summarize(
-  { keys, events, hasSink }: Load,
+  load: Load,
   cache: 'warm' | 'cold',
   figures: readonly UnitFigures[],
 ): Readonly<Record<string, Cell>> {
+  const { keys, events, hasSink } = load;
+  const stateTable = tableOf(nameJob(load), 'state');
+  const isState = (table: string): boolean => table === stateTable;
+  // Of the state table.
+  const requestsOf = ({ usage }: UnitFigures, operation: string): number =>
+    usage.dynamodb[stateTable]?.requests[operation] ?? 0;
   const medianOf = (of: (one: UnitFigures) => number): number => median(figures.map(of));
   const perThousand = (of: (one: UnitFigures) => number): number => (1000 * medianOf(of)) / events;
   const writes = (one: UnitFigures): number =>
@@ -87,29 +106,14 @@ function summarize(
     cache,
     stateWrites: perThousand(writes),
     keysPerWrite: medianOf((one) => one.keysWritten / writes(one)),
-    stateWriteUnits: perThousand((one) => one.usage.dynamodb['state']?.writeUnits ?? 0),
+    stateWriteUnits: perThousand(({ usage }) => sumTables(usage, isState).writeUnits),
     stateReads: perThousand((one) => requestsOf(one, 'BatchGetItem')),
-    stateReadUnits: perThousand((one) => one.usage.dynamodb['state']?.readUnits ?? 0),
+    stateReadUnits: perThousand(({ usage }) => sumTables(usage, isState).readUnits),
     stateMicros: medianOf((one) => one.stateCpuMicros) / events,
-    dynamodbRequests: perThousand((one) =>
-      sumOf(Object.values(one.usage.dynamodb).flatMap((t) => Object.values(t.requests))),
-    ),
-    writeUnits: perThousand((one) =>
-      sumOf(Object.values(one.usage.dynamodb).map((table) => table.writeUnits)),
-    ),
-    readUnits: perThousand((one) =>
-      sumOf(Object.values(one.usage.dynamodb).map((table) => table.readUnits)),
-    ),
-    s3Requests: perThousand((one) => sumOf(Object.values(one.usage.s3))),
+    dynamodbRequests: perThousand(({ usage }) => sumTables(usage).requests),
+    writeUnits: perThousand(({ usage }) => sumTables(usage).writeUnits),
+    readUnits: perThousand(({ usage }) => sumTables(usage).readUnits),
+    s3Requests: perThousand(({ usage }) => sumOf(usage.s3)),
     cpuMicros: medianOf((one) => one.cpuMicros) / events,
   };
-}
-
-/** Of the state table. */
-function requestsOf({ usage }: UnitFigures, operation: string): number {
-  return usage.dynamodb['state']?.requests[operation] ?? 0;
-}
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0);
 }

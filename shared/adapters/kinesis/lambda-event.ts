@@ -14,7 +14,7 @@ export interface KinesisBatchResponse {
 }
 
 /** A record of the event; what is not read is left out. */
-interface EventRecord {
+export interface EventRecord {
   readonly eventSource: string;
   readonly eventSourceARN: string;
   /** `<shard id>:<sequence number>` */
