@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findCdk, withThisNode } from '../find-cdk.ts';
 
 const projectFolder = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
@@ -21,13 +21,10 @@ export async function runCdk(
   args: readonly string[],
   { env = process.env, signal }: CdkOptions = {},
 ): Promise<void> {
-  const require = createRequire(import.meta.url);
-  const cdk = join(dirname(require.resolve('aws-cdk/package.json')), 'bin', 'cdk');
-  const child = spawn(process.execPath, [cdk, ...args], {
+  const child = spawn(process.execPath, [findCdk(), ...args], {
     cwd: projectFolder,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // cdk.json starts `node`, which has to be this one.
-    env: { ...env, PATH: `${dirname(process.execPath)}:${env['PATH'] ?? ''}` },
+    env: withThisNode(env),
     ...(signal === undefined ? {} : { signal }),
   });
   let printed = '';

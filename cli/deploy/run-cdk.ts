@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { constants } from 'node:os';
-import { dirname, join } from 'node:path';
+import { findCdk, withThisNode } from '../find-cdk.ts';
 
 /** How `cdk` is started. */
 export interface CdkCommand {
@@ -21,8 +20,7 @@ export function chooseCdk(given: string | undefined): CdkCommand {
   }
   const text = 'npx cdk';
   try {
-    const cdk = dirname(createRequire(import.meta.url).resolve('aws-cdk/package.json'));
-    return { text, file: process.execPath, args: [join(cdk, 'bin', 'cdk')] };
+    return { text, file: process.execPath, args: [findCdk()] };
   } catch {
     return { text, file: 'npx', args: ['cdk'] };
   }
@@ -44,8 +42,7 @@ const signals = ['SIGINT', 'SIGTERM'] as const;
 export async function runCdk(cdk: CdkCommand, args: readonly string[]): Promise<CdkEnd> {
   const child = spawn(cdk.file, [...cdk.args, ...args], {
     stdio: ['inherit', 2, 2],
-    // cdk.json starts `node`, which has to be this one.
-    env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
+    env: withThisNode(process.env),
   });
   let signal: NodeJS.Signals | undefined;
   const passOn = (received: NodeJS.Signals): void => {
