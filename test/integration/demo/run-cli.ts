@@ -1,4 +1,5 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { tempDirectory } from '../embedded/temp-directory.ts';
@@ -35,6 +36,14 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Cli
       ...options.env,
     },
   });
+  return followChild(child, () => child.kill('SIGTERM'));
+}
+
+/** Gathers what a process prints. One that still runs when the test ends is stopped, and waited for. */
+export function followChild(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  stop: () => void,
+): CliRun {
   const printed = { out: '', err: '' };
   child.stdout.on('data', (chunk: Buffer) => (printed.out += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (printed.err += chunk.toString()));
@@ -43,7 +52,7 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Cli
     child.once('close', (code, signal) => resolve(code ?? signal!));
   });
   onTestFinished(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+    if (child.exitCode === null && child.signalCode === null) stop();
     await ended;
   });
   return { child, printed, ended };

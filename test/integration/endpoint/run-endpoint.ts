@@ -1,17 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { filesOfPort, projectFolder } from '../../../localstack/endpoint/project-folder.ts';
 import { stopStarted } from '../../../localstack/endpoint/stop-started.ts';
 import { rm } from 'node:fs/promises';
-
-export interface EndpointRun {
-  readonly child: ChildProcess;
-  /** What it has printed so far. */
-  readonly printed: { out: string; err: string };
-  /** Resolves when it has ended: its exit code, or the signal that ended it. */
-  readonly ended: Promise<number | NodeJS.Signals>;
-}
+import { followChild, type CliRun } from '../demo/run-cli.ts';
 
 /** A port of this machine that nobody listens on; what is started there does not outlive the test. */
 export async function freePort(): Promise<number> {
@@ -36,7 +29,7 @@ export function startEndpointCommand(
   command: string,
   port: number,
   args: readonly string[] = [],
-): EndpointRun {
+): CliRun {
   const child = spawn('npm', ['run', '-s', `localstack:${command}`, '--', ...args], {
     cwd: projectFolder,
     detached: true,
@@ -48,16 +41,5 @@ export function startEndpointCommand(
       DOCKER_HOST: 'tcp://127.0.0.1:1',
     },
   });
-  const printed = { out: '', err: '' };
-  child.stdout.on('data', (chunk: Buffer) => (printed.out += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (printed.err += chunk.toString()));
-  const ended = new Promise<number | NodeJS.Signals>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code, signal) => resolve(code ?? signal!));
-  });
-  onTestFinished(async () => {
-    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGTERM');
-    await ended;
-  });
-  return { child, printed, ended };
+  return followChild(child, () => process.kill(-child.pid!, 'SIGTERM'));
 }
