@@ -132,7 +132,6 @@ function nextProgress(
     .reduce<Position | undefined>((max, a) => laterPosition(max, a.position), undefined);
   const touched: Record<TimeDomain, number | undefined> = { event: undefined, arrival: undefined };
   for (const run of unit.runs.values()) {
-    if (run.timers.length === 0) continue;
     const earliest = earliestTimers(run);
     touched.event = earlierTime(touched.event, earliest.event);
     touched.arrival = earlierTime(touched.arrival, earliest.arrival);

@@ -24,7 +24,8 @@ export interface JobRequest {
  * A marker without an item means that the tables were lost: a first deployment would begin the stream again and double
  * every output, so it is refused. A job that was created keeps what it began as, whatever later deployments ask for.
  * So are changes under which what is stored would mean something else: another maxParallelism, another stream, a renamed
- * operator, and a sink of another kind. Of a job whose item does not know the kinds they are taken from the deployment. What is refused has changed nothing: CloudFormation rolls the deployment back to what the job is.
+ * operator, and a sink of another kind. Of a job whose item does not know the kinds they are taken from the deployment.
+ * What is refused has changed nothing: CloudFormation rolls the deployment back to what the job is.
  *
  * @throws HoldfastError `invalid` where the job cannot be what is asked for
  */
