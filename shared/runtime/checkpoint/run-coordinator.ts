@@ -198,8 +198,13 @@ async function finish(
       ports.telemetry.log('warn', 'checkpoint delayed', { ...nameWork(work), reason });
       return 'waiting';
     }
-    if (await dropPending(ports, work.id, reason)) tick.failed += 1;
-    ports.telemetry.log('error', 'checkpoint failed', { ...nameWork(work), reason });
+    if (await dropPending(ports, work.id, reason)) {
+      tick.failed += 1;
+      ports.telemetry.log('error', 'checkpoint failed', { ...nameWork(work), reason });
+    } else {
+      // Others have ended it since, and collected what it went on from, as they may by then (C7).
+      ports.telemetry.log('warn', 'checkpoint came too late', { ...nameWork(work), reason });
+    }
     return 'done';
   }
 }

@@ -1,14 +1,7 @@
-import { createServer, type AddressInfo, type Server } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startEmbeddedAws } from '../../../localstack/embedded/embedded-aws.ts';
 import { writeStack } from '../embedded/stack/fixture-stack.ts';
-
-async function listen(): Promise<{ server: Server; port: number }> {
-  const server = createServer();
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return { server, port: (server.address() as AddressInfo).port };
-}
+import { freePort, listenOn } from '../free-port.ts';
 
 describe('a port that is in use', () => {
   it.for([
@@ -18,7 +11,9 @@ describe('a port that is in use', () => {
     'is named with its service %s and what to do, and serves once it is free',
     async ([service, name]) => {
       const templateFile = writeStack({});
-      const { server, port } = await listen();
+      const port = await freePort();
+      const server = await listenOn(port);
+      onTestFinished(() => void server.close());
       await expect(startEmbeddedAws({ templateFile, ports: { [service]: port } })).rejects.toThrow(
         `port ${port} on 127.0.0.1, wanted for the local ${name}, is in use by another process; stop that process (perhaps an earlier local AWS), choose another port, or leave the port out to get a free one`,
       );

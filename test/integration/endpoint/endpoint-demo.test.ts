@@ -5,7 +5,7 @@ import { preparePython, PythonMissingError } from '../../../localstack/endpoint/
 import { filesOfPort } from '../../../localstack/endpoint/project-folder.ts';
 import { readStarted } from '../../../localstack/endpoint/started-endpoint.ts';
 import { isProcessAlive, pollUntil, pollUntilTrue } from '../embedded/poll-until.ts';
-import { freePort, startEndpointCommand } from './run-endpoint.ts';
+import { endpointPort, startEndpointCommand } from './run-endpoint.ts';
 
 const minutes = 60_000;
 
@@ -31,7 +31,7 @@ describe('the job on MiniStack', { timeout: 12 * minutes }, () => {
 
   it('processes, makes a savepoint, restores, equals the plain computation, and is taken down, twice in a row', async (context) => {
     needMiniStack(context);
-    const port = await freePort();
+    const port = await endpointPort();
     for (const round of ['first', 'second']) {
       const { ended, printed } = startEndpointCommand('demo', port, few);
       expect(await ended, `${round}: ${printed.err}`).toBe(0);
@@ -58,7 +58,7 @@ describe('the job on MiniStack', { timeout: 12 * minutes }, () => {
 
   it('is found, deployed and taken down by the commands for that alone', async (context) => {
     needMiniStack(context);
-    const port = await freePort();
+    const port = await endpointPort();
     const run = async (command: string, ...args: string[]): Promise<unknown> => {
       const { ended, printed } = startEndpointCommand(command, port, [...args, '--json']);
       expect(await ended, `${command}: ${printed.err}`).toBe(0);
@@ -77,7 +77,7 @@ describe('the job on MiniStack', { timeout: 12 * minutes }, () => {
 
   it('is gone after Ctrl-C, with all that was started for it', async (context) => {
     needMiniStack(context);
-    const port = await freePort();
+    const port = await endpointPort();
     const { child, ended, printed } = startEndpointCommand('demo', port, few);
     await pollUntilTrue('the deployment', () => /cdk (bootstrap|deploy) …/.test(printed.err));
     const started = await pollUntil('the record', () => readStarted(port));

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { readEndpointUrl, readLocalPort } from '../../../localstack/endpoint/endpoint-address.ts';
 import { endpointEnvironment } from '../../../localstack/endpoint/endpoint-environment.ts';
 import { findEndpoint } from '../../../localstack/endpoint/find-endpoint.ts';
-import { freePort } from './run-endpoint.ts';
+import { endpointPort } from './run-endpoint.ts';
 
 /** Answers on some pages, and as a bucket that is not there on all others. */
 async function serve(pages: Readonly<Record<string, string>>): Promise<string> {
@@ -11,7 +11,7 @@ async function serve(pages: Readonly<Record<string, string>>): Promise<string> {
     const page = pages[request.url ?? ''];
     response.writeHead(page === undefined ? 404 : 200).end(page ?? '<Error/>');
   });
-  const port = await freePort();
+  const port = await endpointPort();
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   return `http://127.0.0.1:${port}`;
@@ -49,7 +49,7 @@ describe('the endpoint', () => {
   });
 
   it('is not there where nobody listens', async () => {
-    expect(await findEndpoint(`http://127.0.0.1:${await freePort()}`)).toBeUndefined();
+    expect(await findEndpoint(`http://127.0.0.1:${await endpointPort()}`)).toBeUndefined();
   });
 
   it.for([

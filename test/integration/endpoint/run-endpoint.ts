@@ -1,22 +1,14 @@
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { filesOfPort, projectFolder } from '../../../localstack/endpoint/project-folder.ts';
 import { stopStarted } from '../../../localstack/endpoint/stop-started.ts';
 import { rm } from 'node:fs/promises';
+import { freePort } from '../free-port.ts';
 import { followChild, type CliRun } from '../demo/run-cli.ts';
 
-/** A port of this machine that nobody listens on; what is started there does not outlive the test. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await new Promise<number>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
-  await new Promise((resolve) => server.close(resolve));
+/** A port for an endpoint; what is started there does not outlive the test. */
+export async function endpointPort(): Promise<number> {
+  const port = await freePort();
   onTestFinished(async () => {
     await stopStarted(port);
     await rm(filesOfPort(port).log, { force: true });

@@ -10,7 +10,7 @@ import { readStarted, writeStarted } from '../../../localstack/endpoint/started-
 import { stopStarted } from '../../../localstack/endpoint/stop-started.ts';
 import { isProcessAlive, pollUntilTrue } from '../embedded/poll-until.ts';
 import { tempDirectory } from '../embedded/temp-directory.ts';
-import { freePort, startEndpointCommand } from './run-endpoint.ts';
+import { endpointPort, startEndpointCommand } from './run-endpoint.ts';
 
 /** A process in a group of its own, which waits for its end. */
 function startIdle(): number {
@@ -22,7 +22,7 @@ function startIdle(): number {
 
 describe('what was started', () => {
   it('is stopped, and forgotten', async () => {
-    const port = await freePort();
+    const port = await endpointPort();
     const pid = startIdle();
     await writeStarted(port, { kind: 'process', pid, command: 'setInterval' });
     expect(await stopStarted(port)).toBe(true);
@@ -32,7 +32,7 @@ describe('what was started', () => {
   });
 
   it('is left alone where its number is another process by now', async () => {
-    const port = await freePort();
+    const port = await endpointPort();
     const pid = startIdle();
     await writeStarted(port, { kind: 'process', pid, command: 'ministack' });
     expect(await stopStarted(port)).toBe(true);
@@ -41,7 +41,7 @@ describe('what was started', () => {
   });
 
   it('is nothing where nobody answers: down says so', async () => {
-    const port = await freePort();
+    const port = await endpointPort();
     const run = startEndpointCommand('down', port);
     expect(await run.ended, run.printed.err).toBe(0);
     expect(run.printed.out).toContain(`nobody answers at http://127.0.0.1:${port}`);
@@ -55,13 +55,13 @@ describe('the commands', () => {
     ['deploy', '--shards 0', 'expected a whole number from 1 to 16'],
     ['up', 'again', 'too many arguments'],
   ] as const)('refuse %s %s with exit code 2 and the reason', async ([command, flags, reason]) => {
-    const run = startEndpointCommand(command, await freePort(), flags.split(' '));
+    const run = startEndpointCommand(command, await endpointPort(), flags.split(' '));
     expect(await run.ended).toBe(2);
     expect(run.printed.err).toContain(reason);
   });
 
   it('say what lacks for a product that needs Docker', async () => {
-    const run = startEndpointCommand('up', await freePort(), ['--product', 'localstack']);
+    const run = startEndpointCommand('up', await endpointPort(), ['--product', 'localstack']);
     expect(await run.ended).toBe(2);
     expect(run.printed.err).toContain('LocalStack is started by Docker, whose daemon does not');
   });

@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
 import { DescribeTableCommand, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -17,6 +15,7 @@ import {
   createServiceClients,
   type ServiceClients,
 } from '../../../../localstack/embedded/service-clients.ts';
+import { freePort, listenOn } from '../../free-port.ts';
 import { isProcessAlive, pollUntilTrue } from '../poll-until.ts';
 import { tempDirectory } from '../temp-directory.ts';
 import { functionOf, role, startStack, streamStack, writeStack } from './fixture-stack.ts';
@@ -229,10 +228,7 @@ describe('a template that the local AWS refuses', () => {
 
 describe('ports', () => {
   it('are the ones that were asked for', async () => {
-    const free = createServer();
-    await new Promise<void>((resolve) => void free.listen(0, '127.0.0.1', resolve));
-    const { port } = free.address() as AddressInfo;
-    await new Promise((resolve) => free.close(resolve));
+    const port = await freePort();
     const templateFile = writeStack({ Bucket: { Type: 'AWS::S3::Bucket' } });
     const aws = await startStack(templateFile, { ports: { s3: port } });
     expect(aws.endpoints.s3).toBe(`http://127.0.0.1:${port}`);
@@ -243,10 +239,9 @@ describe('ports', () => {
   });
 
   it('that are taken are named with their service and a remedy, and nothing is left behind', async () => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => void taken.listen(0, '127.0.0.1', resolve));
+    const port = await freePort();
+    const taken = await listenOn(port);
     onTestFinished(() => void taken.close());
-    const { port } = taken.address() as AddressInfo;
     const before = await childPids();
     await expect(
       startEmbeddedAws({ templateFile: writeStack({}), ports: { dynamodb: port } }),
