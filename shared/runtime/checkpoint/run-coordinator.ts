@@ -11,6 +11,7 @@ import { hasTimeFor, noDeadline, type Deadline } from '../deadline.ts';
 import { hasObject } from '../has-object.ts';
 import { completionName } from '../object-names.ts';
 import { endStaleHold } from '../restore/end-stale-hold.ts';
+import { readJob } from '../restore/hold.ts';
 import { backUp } from './back-up.ts';
 import { readRegistry } from './change-registry.ts';
 import type { MergeThresholds } from './choose-compaction.ts';
@@ -198,11 +199,13 @@ async function finish(
       ports.telemetry.log('warn', 'checkpoint delayed', { ...nameWork(work), reason });
       return 'waiting';
     }
-    if (await dropPending(ports, work.id, reason)) {
+    // Whoever comes late may find what it goes on from collected (C7): others have ended its work, or its generation is over.
+    const isOver = (await readJob(ports)).generation !== work.generation;
+    const wasThere = await dropPending(ports, work.id, isOver ? undefined : reason);
+    if (wasThere && !isOver) {
       tick.failed += 1;
       ports.telemetry.log('error', 'checkpoint failed', { ...nameWork(work), reason });
     } else {
-      // Others have ended it since, and collected what it went on from, as they may by then (C7).
       ports.telemetry.log('warn', 'checkpoint came too late', { ...nameWork(work), reason });
     }
     return 'done';
