@@ -274,6 +274,7 @@ const mutants: readonly Mutant[] = [
   {
     rule: 'R10',
     what: 'only what the generation before did not count is republished',
+    noticedBy: 'lost-tables',
     file: leftBehind,
     find: 'return known.filter((one) => one > whole && !way.has(one));',
     replace: 'return known.slice(-1).filter((one) => one > whole && !way.has(one));',
