@@ -234,9 +234,10 @@ export interface OperatorProps {
   readonly sinks?: Readonly<Record<string, SinkKind>>;
 
   /**
-   * The most records in one invocation, 1 to 10,000.
+   * The most records in one invocation, 1 to 10,000. They are committed together, as far as they have no more than 1,000 keys and
+   * 4 MB: a key that comes ten times is written once.
    *
-   * @default 1000
+   * @default 10000, what Lambda hands over at most
    */
   readonly batchSize?: number;
 

@@ -94,7 +94,8 @@ export const LIMITS = {
 
 /** What a setting is when nobody says anything. */
 export const DEFAULTS = {
-  batchSize: 1_000,
+  /** What came while nobody read goes in with few commits; a quiet shard never has so many in a window. */
+  batchSize: 10_000,
   batchingWindowSeconds: 1,
   maxParallelism: 128,
   timeoutSeconds: 60,

@@ -86,7 +86,7 @@ async function advance(
       };
     }
     const plan = await planUnit(state);
-    const { unit, limits } = boundUnit(state, settings.unitBytesMax);
+    const { unit, limits } = boundUnit(state);
     state.bound = {};
     const outcome = await commitUnit(runtime, session, unit, {
       deadline,
@@ -236,15 +236,16 @@ interface UnitBound {
 /** Most timers that fire in one unit. */
 const firingsMax = 10_000;
 
-function boundUnit(
-  { session, rest, span, bound }: Advance,
-  bytesMax: number,
-): { unit: readonly InputRecord[]; limits: UnitLimits } {
+function boundUnit({ runtime, session, rest, span, bound }: Advance): {
+  unit: readonly InputRecord[];
+  limits: UnitLimits;
+} {
   const isFiring = session.progress.firing !== undefined;
   // One record alone, and then its timers one by one: so that each of them can be told from all others.
   const isAlone = span === 1;
   const recordsMax = isFiring ? 0 : Math.min(bound.records ?? span, span);
-  const unit = recordsMax === 0 ? [] : cutUnit(rest, recordsMax, bytesMax);
+  const { unitBytesMax: bytes, unitKeysMax: keys } = runtime.settings;
+  const unit = recordsMax === 0 ? [] : cutUnit(rest, { records: recordsMax, bytes, keys });
   const alone = isFiring ? 1 : 0;
   const limits: UnitLimits = {
     firingsMax: bound.firings ?? (isAlone ? alone : firingsMax),
@@ -296,19 +297,27 @@ function refuseFailedVerdict(
   );
 }
 
-/** The first `span` Kinesis records, fewer where their bytes are too many, always one; an aggregated record is never cut. */
-export function cutUnit(
-  records: readonly InputRecord[],
-  span: number,
-  bytesMax: number,
-): readonly InputRecord[] {
+/** How much of each a unit has at most. */
+export interface UnitSize {
+  readonly records: number;
+  /** Of record data. */
+  readonly bytes: number;
+  readonly keys: number;
+}
+
+/** The first Kinesis records that fit, always one; an aggregated record is never cut. */
+export function cutUnit(records: readonly InputRecord[], most: UnitSize): readonly InputRecord[] {
+  // So many records have no more keys.
+  const keys = records.length > most.keys ? new Set<string>() : undefined;
   let bytes = 0;
   let end = 0;
   for (let at = 0; at < records.length; at += 1) {
-    bytes += records[at]!.data.length;
-    const isFull = end > 0 && (at >= span || bytes > bytesMax);
-    if (isFull) break;
-    if (records[at]!.isEndOfRecord) end = at + 1;
+    const { key, data, isEndOfRecord } = records[at]!;
+    bytes += data.length;
+    keys?.add(key);
+    const hasTooManyKeys = keys !== undefined && keys.size > most.keys;
+    if (end > 0 && (at >= most.records || bytes > most.bytes || hasTooManyKeys)) break;
+    if (isEndOfRecord) end = at + 1;
   }
   return end === records.length ? records : records.slice(0, end);
 }

@@ -12,8 +12,10 @@ import type { EnvironmentMemory } from './environment-memory.ts';
 
 /** Bounds of the runtime, each with its unit. */
 export interface RuntimeSettings {
-  /** Most records in a unit. */
+  /** Most records in a unit: as many as Lambda delivers at once, so that a delivery can be one unit. */
   readonly unitRecordsMax: number;
+  /** Most keys that the records of a unit have: what is written for each of them has to fit into memory and time. */
+  readonly unitKeysMax: number;
   /** Most bytes of record data in a unit. */
   readonly unitBytesMax: number;
   /** Larger records go to the dead letters, bytes after de-aggregation. */
@@ -35,7 +37,8 @@ export interface RuntimeSettings {
 }
 
 export const defaultSettings: RuntimeSettings = {
-  unitRecordsMax: 1000,
+  unitRecordsMax: 10_000,
+  unitKeysMax: 1_000,
   unitBytesMax: 4 * 1024 * 1024,
   recordBytesMax: 1024 * 1024,
   unitFiringKeysMax: 2000,

@@ -153,7 +153,7 @@ describe('event source mappings of a stream job', () => {
       FunctionName: { Ref: delays?.logicalId },
       EventSourceArn: { 'Fn::GetAtt': ['JobSource9BA4C48F', 'Arn'] },
       StartingPosition: 'TRIM_HORIZON',
-      BatchSize: 1_000,
+      BatchSize: 10_000,
       MaximumBatchingWindowInSeconds: 1,
       ParallelizationFactor: 1,
       FunctionResponseTypes: ['ReportBatchItemFailures'],

@@ -170,7 +170,7 @@ describe('completeJob', () => {
         {
           ...OPERATOR,
           sinks: {},
-          batchSize: 1_000,
+          batchSize: 10_000,
           batchingWindowSeconds: 1,
           memorySizeMb: 1_769,
           timeoutSeconds: 60,
