@@ -43,7 +43,7 @@ const job = { name: 'bench', maxParallelism: 128, operators: [counts.id] };
 const shards = 4;
 
 /** Records of one delivery; a unit has at most as many. */
-const batchRecords = defaultSettings.unitRecordsMax;
+const batchRecords = 1_000;
 
 /** A delivery of one shard. */
 export interface Batch {

@@ -13,16 +13,21 @@ export type KeyChoice = (typeof keyChoices)[number];
 export interface BatchesShape {
   readonly keyChoice: KeyChoice;
   readonly keys: number;
-  /** Batches behind the first. */
+  /** Batches that are measured. */
   readonly batches: number;
   readonly batchEvents: number;
 }
 
 /** Events of one shard as Lambda gets them, and what is to become of them. */
 export interface EventBatches {
-  /** An event of Lambda for each batch, as JSON text. The first one has each key once, so that all are known from then on. */
+  /**
+   * Events of Lambda as JSON text, which come first and are not measured. The first one has each key once, so that all are known
+   * from then on.
+   */
+  readonly warmUps: readonly string[];
+  /** Those that are measured: the same ones whatever comes before them, but for their ids. */
   readonly batches: readonly string[];
-  /** Events in all batches but the first. */
+  /** Events in `batches`. */
   readonly measuredEvents: number;
   /** Totals of every key after all batches, worked out with nothing but a map. */
   readonly totals: ReadonlyMap<string, Totals>;
@@ -34,21 +39,28 @@ export interface EventBatches {
 const eventBytes = 131;
 
 /** The same batches for the same shape, in whatever process. */
-export function createEventBatches(shape: BatchesShape): EventBatches {
+export function createEventBatches(shape: BatchesShape, warmUpBatches: number): EventBatches {
   const { keys, batches, batchEvents } = shape;
-  const random = seededRandom(`events ${shape.keyChoice}`);
-  const draw = createDraw(shape, random);
   const stream = createMemoryStream();
   const totals = new Map<string, Totals>();
-  const put = (id: number, keyAt: number): void => {
+  let id = 0;
+  const put = (keyAt: number, random: () => number): void => {
     const event = createEvent(id, `key-${keyAt}`, 1 + Math.floor(random() * 99));
+    id += 1;
     const { count, sum } = totals.get(event.key) ?? { count: 0, sum: 0 };
     totals.set(event.key, { count: count + 1, sum: sum + event.amount });
     stream.put(event.key, new TextEncoder().encode(JSON.stringify(event)));
   };
-  for (let at = 0; at < keys; at += 1) put(at, at);
+  const putDrawn = (what: string, count: number): void => {
+    const random = seededRandom(`${what} ${shape.keyChoice}`);
+    const draw = createDraw(shape, random);
+    for (let at = 0; at < count; at += 1) put(draw(), random);
+  };
+  const first = seededRandom('every key');
+  for (let keyAt = 0; keyAt < keys; keyAt += 1) put(keyAt, first);
   const measuredEvents = batches * batchEvents;
-  for (let at = 0; at < measuredEvents; at += 1) put(keys + at, draw());
+  putDrawn('warm-up', warmUpBatches * batchEvents);
+  putDrawn('events', measuredEvents);
 
   const [shard] = stream.shards();
   const records = shard!.records.map(({ sequence, ...record }) =>
@@ -66,7 +78,14 @@ export function createEventBatches(shape: BatchesShape): EventBatches {
   for (let from = keys; from < records.length; from += batchEvents) {
     cuts.push(eventOf(records.slice(from, from + batchEvents)));
   }
-  return { batches: cuts, measuredEvents, totals, reader: createMemoryShardReader(stream) };
+  const warmUps = cuts.splice(0, 1 + warmUpBatches);
+  return {
+    warmUps,
+    batches: cuts,
+    measuredEvents,
+    totals,
+    reader: createMemoryShardReader(stream),
+  };
 }
 
 function createDraw({ keyChoice, keys }: BatchesShape, random: () => number): () => number {

@@ -23,13 +23,14 @@ export interface PeerOrder {
   /** Names its tables. */
   readonly runId: string;
   readonly shape: BatchesShape;
+  readonly warmUpBatches: number;
   readonly emulators: EmulatorPlaces;
   readonly restate?: RestatePlaces | undefined;
 }
 
 const order = JSON.parse(process.argv[2]!) as PeerOrder;
 useEmulators(order.emulators);
-const events = createEventBatches(order.shape);
+const events = createEventBatches(order.shape, order.warmUpBatches);
 const peer = await createPeer(order, events);
 const measured = await measure(order, peer, events);
 process.stdout.write(`${JSON.stringify(measured)}\n`);
@@ -61,18 +62,17 @@ async function createPeer(
 async function measure(
   { contender, emulators }: PeerOrder,
   peer: Peer,
-  { batches, measuredEvents, totals }: EventBatches,
+  { warmUps, batches, measuredEvents, totals }: EventBatches,
 ): Promise<MeasuredPeer> {
-  const [first, ...others] = batches as [string, ...string[]];
   await peer.prepare();
-  await peer.deliver(first);
+  for (const batch of warmUps) await peer.deliver(batch);
 
   await takeUsage(emulators);
   const ownBefore = peer.ownRequests?.() ?? 0;
   const serverBefore = peer.serverCpuMicros?.();
   const cpuBefore = process.cpuUsage();
   const startedMs = performance.now();
-  for (const batch of others) await peer.deliver(batch);
+  for (const batch of batches) await peer.deliver(batch);
   const seconds = (performance.now() - startedMs) / 1_000;
   const cpu = process.cpuUsage(cpuBefore);
   const serverAfter = peer.serverCpuMicros?.();
@@ -81,7 +81,7 @@ async function measure(
 
   assertTotals(contender, totals, await peer.readTotals());
   // What it promises, looked at once: a batch comes again, as it does where its answer was lost.
-  const repeated = await deliverAgain(peer, others.at(-1)!);
+  const repeated = await deliverAgain(peer, batches.at(-1)!);
   const recut = await deliverAgain(peer, cutAnew(batches.at(-2)!, batches.at(-1)!));
   return {
     events: measuredEvents,

@@ -52,6 +52,7 @@ export const peers: Bench = {
       runs += 1;
       const order: PeerOrder = {
         ...{ contender: contender.id, runId: `run-${runs}`, shape, emulators, restate },
+        warmUpBatches: contender.warmUpBatches,
       };
       const result = await context.scratch.run(processModule, [JSON.stringify(order)]);
       return result as MeasuredPeer;

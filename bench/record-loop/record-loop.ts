@@ -9,9 +9,16 @@ const processModule = path.join(import.meta.dirname, 'loop-process.ts');
 
 type Variant = Pick<LoopTask, 'operator' | 'keys' | 'spread' | 'batchRecords'>;
 
-const unit = 1_000;
+/** What a shard takes in a second, and all that Lambda delivers at once. */
+const second = 1_000;
+const full = 10_000;
 
-function vary(operator: LoopOperator, spread: Spread, keys: number, batchRecords = unit): Variant {
+function vary(
+  operator: LoopOperator,
+  spread: Spread,
+  keys: number,
+  batchRecords = second,
+): Variant {
   return { operator, spread, keys, batchRecords };
 }
 
@@ -19,6 +26,8 @@ function vary(operator: LoopOperator, spread: Spread, keys: number, batchRecords
 const variants: readonly Variant[] = [
   vary('aggregating', 'uniform', 1_000),
   vary('aggregating', 'zipf', 1_000),
+  vary('aggregating', 'uniform', 1_000, full),
+  vary('aggregating', 'zipf', 1_000, full),
   vary('aggregating', 'uniform', 100),
   vary('aggregating', 'uniform', 10_000),
   vary('aggregating', 'zipf', 10_000),
@@ -38,7 +47,7 @@ const variants: readonly Variant[] = [
 
 const quickVariants = [vary('aggregating', 'uniform', 100), vary('windows', 'zipf', 100)];
 
-const sizes = { rounds: 21, events: 20_000, warmUpEvents: 200_000 };
+const sizes = { rounds: 15, events: 40_000, warmUpEvents: 200_000 };
 const quickSizes = { rounds: 5, events: 2_000, warmUpEvents: 4_000 };
 
 /** Event time between two events: a window of a minute gets 10 of each of 1,000 keys. */
@@ -61,6 +70,7 @@ export const recordLoop: Bench = {
       { field: 'state', heading: 'state' },
       { field: 'keys', heading: 'keys' },
       { field: 'spread', heading: 'spread' },
+      { field: 'delivery', heading: 'events in a delivery' },
     ];
     return [
       {
@@ -93,7 +103,9 @@ async function measure(
   variant: Variant,
   { isQuick, scratch, log }: BenchContext,
 ): Promise<LoopFigures> {
-  log(`${variant.operator}, ${variant.keys} ${variant.spread} keys`);
+  log(
+    `${variant.operator}, ${variant.keys} ${variant.spread} keys, ${variant.batchRecords} events in a delivery`,
+  );
   const task: LoopTask = { ...variant, everyMs, ...(isQuick ? quickSizes : sizes) };
   return (await scratch.run(processModule, [JSON.stringify(task)])) as LoopFigures;
 }
@@ -107,6 +119,7 @@ function summarize(variant: Variant, figures: LoopFigures): Readonly<Record<stri
     state: variant.operator,
     keys: variant.keys,
     spread: variant.spread,
+    delivery: variant.batchRecords,
     ofStateFloor: shareOf(state),
     ofDecodeFloor: shareOf(decode),
     keysWrittenPerEvent: figures.keysWrittenPerEvent,

@@ -12,9 +12,11 @@ type Load = Pick<UnitTask, 'keys' | 'events' | 'hasSink'>;
 const loads: readonly Load[] = [
   { keys: 10, events: 1_000, hasSink: false },
   { keys: 1_000, events: 1_000, hasSink: false },
+  { keys: 1_000, events: 10_000, hasSink: false },
   { keys: 10_000, events: 10_000, hasSink: false },
   { keys: 10, events: 1_000, hasSink: true },
   { keys: 1_000, events: 1_000, hasSink: true },
+  { keys: 1_000, events: 10_000, hasSink: true },
   { keys: 10_000, events: 10_000, hasSink: true },
 ];
 const quickLoads: readonly Load[] = [{ keys: 50, events: 200, hasSink: true }];
@@ -35,7 +37,8 @@ export const unitRequests: Bench = {
       rows.push(summarize(load, 'warm', warm), summarize(load, 'cold', cold));
     }
     const what = [
-      { field: 'keys', heading: 'keys in a batch' },
+      { field: 'events', heading: 'events in a delivery' },
+      { field: 'keys', heading: 'keys in it' },
       { field: 'sink', heading: 'sink' },
       { field: 'cache', heading: 'cache' },
     ];
@@ -74,15 +77,15 @@ async function measure(
   emulators: EmulatorPlaces,
   { isQuick, scratch, log }: BenchContext,
 ): Promise<UnitRounds> {
-  log(`${load.keys} keys${load.hasSink ? ' with a sink' : ''}`);
+  log(`${load.events} events of ${load.keys} keys${load.hasSink ? ' with a sink' : ''}`);
   const rounded = isQuick ? quickRounds : rounds;
   const task: UnitTask = { ...load, emulators, jobId: nameJob(load), rounds: rounded };
   return (await scratch.run(processModule, [JSON.stringify(task)])) as UnitRounds;
 }
 
 /** Each has tables of its own. */
-function nameJob({ keys, hasSink }: Load): string {
-  return hasSink ? `unit-${keys}-sink` : `unit-${keys}`;
+function nameJob({ keys, events, hasSink }: Load): string {
+  return `unit-${keys}-${events}${hasSink ? '-sink' : ''}`;
 }
 
 function summarize(
@@ -101,6 +104,7 @@ function summarize(
   const writes = (one: UnitFigures): number =>
     requestsOf(one, 'BatchExecuteStatement') + requestsOf(one, 'PutItem');
   return {
+    events,
     keys,
     sink: hasSink ? 'upsert' : 'none',
     cache,

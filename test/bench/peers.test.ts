@@ -15,23 +15,33 @@ const eventsOf = (batch: string) =>
   (JSON.parse(batch) as KinesisEvent).Records.map((record) => decodeData<CountedEvent>(record));
 
 describe.each(keyChoices)('batches of %s keys', (keyChoice) => {
-  const made = createEventBatches({ keyChoice, ...shape });
+  const made = createEventBatches({ keyChoice, ...shape }, 2);
 
   it('are the same each time, of events of 131 bytes', () => {
-    expect(createEventBatches({ keyChoice, ...shape }).batches).toEqual(made.batches);
+    expect(createEventBatches({ keyChoice, ...shape }, 2)).toMatchObject({
+      warmUps: made.warmUps,
+      batches: made.batches,
+    });
     const sizes = made.batches.flatMap(eventsOf).map((event) => JSON.stringify(event).length);
     expect(new Set(sizes)).toEqual(new Set([131]));
   });
 
   it('have every key first, and then as many events as are asked for', () => {
-    const [first, ...others] = made.batches.map(eventsOf);
+    const [first, ...warmUps] = made.warmUps.map(eventsOf);
     expect(new Set(first!.map(({ key }) => key)).size).toBe(shape.keys);
-    expect(others.map((events) => events.length)).toEqual([40, 40, 40]);
+    expect(warmUps.map((events) => events.length)).toEqual([40, 40]);
+    expect(made.batches.map((batch) => eventsOf(batch).length)).toEqual([40, 40, 40]);
     expect(made.measuredEvents).toBe(120);
   });
 
+  it('are measured with the same keys and amounts, whatever comes before them', () => {
+    const drawn = ({ batches }: typeof made) =>
+      batches.flatMap(eventsOf).map(({ key, amount }) => [key, amount]);
+    expect(drawn(createEventBatches({ keyChoice, ...shape }, 0))).toEqual(drawn(made));
+  });
+
   it('come with the totals of their events', () => {
-    const events = made.batches.flatMap(eventsOf);
+    const events = [...made.warmUps, ...made.batches].flatMap(eventsOf);
     const sum = (values: Iterable<number>) => [...values].reduce((a, b) => a + b, 0);
     expect(sum([...made.totals.values()].map((one) => one.count))).toBe(events.length);
     expect(sum([...made.totals.values()].map((one) => one.sum))).toBe(
@@ -41,9 +51,8 @@ describe.each(keyChoices)('batches of %s keys', (keyChoice) => {
 });
 
 it('keys of a Zipf choice come less often, the higher they are', () => {
-  const { totals } = createEventBatches({
-    ...{ keyChoice: 'zipf', keys: 100, batches: 1, batchEvents: 5_000 },
-  });
+  const zipf = { keyChoice: 'zipf', keys: 100, batches: 1, batchEvents: 5_000 } as const;
+  const { totals } = createEventBatches(zipf, 0);
   const [first, tenth, last] = [0, 9, 99].map((at) => totals.get(`key-${at}`)!.count);
   expect(first).toBeGreaterThan(3 * tenth!);
   expect(tenth).toBeGreaterThan(2 * last!);
