@@ -6,6 +6,8 @@ import { aggregatingState } from '../../shared/operator/state.ts';
 import type { StateStore } from '../../shared/ports/state-store.ts';
 import { createStores, openCountingJob } from '../embedded/counting-job.ts';
 import {
+  sumOf,
+  sumTables,
   takeUsage,
   useEmulators,
   type EmulatorPlaces,
@@ -27,6 +29,8 @@ export interface UnitTask {
   /** Most records in a delivery. Of each key equally many come in a round, in turn. */
   readonly events: number;
   readonly rounds: number;
+  /** How many are made at least before anything is measured. */
+  readonly warmUpRequests: number;
   /** Each state also upserts a row. */
   readonly hasSink: boolean;
 }
@@ -45,7 +49,7 @@ export interface UnitRounds {
   readonly cold: readonly UnitFigures[];
 }
 
-const { emulators, jobId, keys, events, rounds, hasSink } = JSON.parse(
+const { emulators, jobId, keys, events, rounds, warmUpRequests, hasSink } = JSON.parse(
   process.argv[2]!,
 ) as UnitTask;
 
@@ -84,9 +88,11 @@ const { control, hints, objects, sinks } = aws;
 const job = await createLoopJob(customers, { control, hints, objects, sinks, state });
 const source = createEventSource(keys, 'uniform');
 
-// Every key is there, and the environment is warm.
-await measure();
-await measure();
+// Afterwards every key is there, the environment is warm, and V8 has compiled what is hot.
+for (let requests = 0; requests < warmUpRequests;) {
+  const { usage } = await measure();
+  requests += sumTables(usage).requests + sumOf(usage.s3);
+}
 const [warm, cold] = await takeTurns(rounds, ['warm', 'cold'] as const, async (variant) => {
   if (variant === 'cold') job.startAnew();
   return await measure();

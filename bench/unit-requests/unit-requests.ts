@@ -21,8 +21,8 @@ const loads: readonly Load[] = [
 ];
 const quickLoads: readonly Load[] = [{ keys: 50, events: 200, hasSink: true }];
 
-const rounds = 5;
-const quickRounds = 1;
+const sizes = { rounds: 5, warmUpRequests: 1_000 };
+const quickSizes = { rounds: 1, warmUpRequests: 10 };
 
 /** What a unit asks of DynamoDB and S3 through the real adapters, and what asking takes of this process. */
 export const unitRequests: Bench = {
@@ -78,8 +78,8 @@ async function measure(
   { isQuick, scratch, log }: BenchContext,
 ): Promise<UnitRounds> {
   log(`${load.events} events of ${load.keys} keys${load.hasSink ? ' with a sink' : ''}`);
-  const rounded = isQuick ? quickRounds : rounds;
-  const task: UnitTask = { ...load, emulators, jobId: nameJob(load), rounds: rounded };
+  const size = isQuick ? quickSizes : sizes;
+  const task: UnitTask = { ...load, ...size, emulators, jobId: nameJob(load) };
   return (await scratch.run(processModule, [JSON.stringify(task)])) as UnitRounds;
 }
 
