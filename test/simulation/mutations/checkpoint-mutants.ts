@@ -139,6 +139,7 @@ const mutants: readonly Mutant[] = [
     file: cutInThePast,
     find: 'progress.parentIds.every((shardId) => !isOpen(channelId({ ...channel, shardId }))),',
     replace: 'progress.parentIds.every((shardId) => shardId !== channel.shardId),',
+    noticedBy: 'test/unit/runtime/restore/point-in-time.test.ts',
   },
   {
     rule: 'R15',

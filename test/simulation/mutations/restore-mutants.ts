@@ -74,6 +74,7 @@ const mutants: readonly Mutant[] = [
     file: 'shared/runtime/channel-session.ts',
     find: 'staleFence !== undefined && hasJoined ?',
     replace: 'staleFence !== undefined && (hasJoined || !hasJoined) ?',
+    noticedBy: 'test/unit/runtime/fences.test.ts',
   },
   {
     rule: 'R3',

@@ -14,10 +14,12 @@ const patienceMs = 30 * 60_000;
 
 export interface Verdict {
   readonly mutant: Mutant;
-  /** `broken`: the mutated code does not even load, which says nothing about who would notice. */
+  /** `broken`: the mutated code does not even load, or the seed fails without the change, too: neither says who would notice. */
   readonly kind: 'caught' | 'survived' | 'broken';
   /** A seed, a test, or what else has noticed; of a mutant that was caught. */
   readonly by?: string;
+  /** The seed alone. */
+  readonly seed?: number;
   /** What was found, or what is broken. */
   readonly finding: string;
 }
@@ -47,11 +49,25 @@ export async function tryMutant(
   const file = join(folder, mutant.file);
   const source = await readFile(file, 'utf8');
   await writeFile(file, applyMutant(source, mutant));
+  let verdict: Verdict;
   try {
-    return await runNoticers(folder, mutant, options);
+    verdict = await runNoticers(folder, mutant, options);
   } finally {
     await writeFile(file, source);
   }
+  if (verdict.seed === undefined) return verdict;
+  const flags = ['--kind', noticerOf(mutant), '--seed', String(verdict.seed)];
+  const unchanged = await run([simScript(folder), ...flags], folder, options.signal);
+  if (unchanged.code === 0) return verdict;
+  return { mutant, kind: 'broken', finding: `${verdict.by} fails without the change, too` };
+}
+
+function noticerOf({ noticedBy = 'data-path' }: Mutant): string {
+  return noticedBy;
+}
+
+function simScript(folder: string): string {
+  return join(folder, 'test/simulation/sim.ts');
 }
 
 async function runNoticers(
@@ -59,14 +75,11 @@ async function runNoticers(
   mutant: Mutant,
   { seeds, signal }: { readonly seeds: number; readonly signal: AbortSignal },
 ): Promise<Verdict> {
-  const { noticedBy = 'data-path' } = mutant;
+  const noticedBy = noticerOf(mutant);
   const isTest = noticedBy.startsWith('test/');
   const [script, flags] = isTest
     ? [join(project, 'node_modules/vitest/vitest.mjs'), ['run', '--root', folder, noticedBy]]
-    : [
-        join(folder, 'test/simulation/sim.ts'),
-        ['--kind', noticedBy, '--seeds', String(seeds), '--jobs', '1', '--json'],
-      ];
+    : [simScript(folder), ['--kind', noticedBy, '--seeds', String(seeds), '--jobs', '1', '--json']];
   const ended = await run([script, ...flags], folder, signal);
   if (ended.isTooLong) return { mutant, kind: 'caught', by: noticedBy, finding: 'it never ends' };
   if (ended.code === 0) return { mutant, kind: 'survived', finding: '' };
@@ -76,7 +89,7 @@ async function runNoticers(
     failures: readonly { readonly seed: number; readonly findings: readonly string[] }[];
   };
   const [{ seed, findings }] = failures as [(typeof failures)[0]];
-  return { mutant, kind: 'caught', by: `${noticedBy}, seed ${seed}`, finding: findings[0]! };
+  return { mutant, kind: 'caught', by: `${noticedBy}, seed ${seed}`, seed, finding: findings[0]! };
 }
 
 interface Ended {
