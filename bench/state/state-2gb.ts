@@ -18,7 +18,7 @@ const shape = { stateBytes: 1_000, runShares: [1, 0.3, 0.1] };
 const plan: Plan = {
   small: { ...shape, keys: 450_000, segments: 80, keysOfSegment: 250 },
   large: { ...shape, keys: 1_800_000, segments: 80, keysOfSegment: 250 },
-  // It shows what memory is needed, which hardly differs from round to round; each takes some ten minutes.
+  // It shows what memory is needed, which hardly differs from round to round; each takes some five minutes.
   rounds: 1,
 };
 
