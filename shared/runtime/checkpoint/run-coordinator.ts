@@ -11,7 +11,6 @@ import { hasTimeFor, noDeadline, type Deadline } from '../deadline.ts';
 import { hasObject } from '../has-object.ts';
 import { completionName } from '../object-names.ts';
 import { endStaleHold } from '../restore/end-stale-hold.ts';
-import { readJob } from '../restore/hold.ts';
 import { backUp } from './back-up.ts';
 import { readRegistry } from './change-registry.ts';
 import type { MergeThresholds } from './choose-compaction.ts';
@@ -200,7 +199,7 @@ async function finish(
       return 'waiting';
     }
     // Whoever comes late may find what it goes on from collected (C7): others have ended its work, or its generation is over.
-    const isOver = (await readJob(ports)).generation !== work.generation;
+    const isOver = (await ports.control.readJob(ports.job))?.generation !== work.generation;
     const wasThere = await dropPending(ports, work.id, isOver ? undefined : reason);
     if (wasThere && !isOver) {
       tick.failed += 1;

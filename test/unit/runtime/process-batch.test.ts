@@ -66,6 +66,15 @@ describe('processBatch', () => {
     expect(job.entriesOf('ann')).toEqual([1, 3, 6, 10, 15]);
   });
 
+  it('cuts a batch into units of at most so many keys', async () => {
+    const job = await createJob({ settings: { unitKeysMax: 2 } });
+    for (const key of ['ann', 'bob', 'ann', 'cid', 'bob', 'dan']) job.put(key, { amount: 1 });
+    const outcome = await job.createEnvironment().deliver();
+    expect(outcome).toMatchObject({ kind: 'done', counters: { units: 3 } });
+    expect(job.entriesOf('ann')).toEqual([1, 2]);
+    expect(job.entriesOf('dan')).toEqual([1]);
+  });
+
   it.each([
     ['one environment', true],
     ['fresh environments', false],
