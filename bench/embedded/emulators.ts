@@ -71,6 +71,11 @@ export function sumTables(
   return sums;
 }
 
+/** Requests to DynamoDB and S3. */
+export function sumRequests(usage: EmulatorUsage): number {
+  return sumTables(usage).requests + sumOf(usage.s3);
+}
+
 export function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

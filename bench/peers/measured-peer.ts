@@ -1,7 +1,7 @@
 import { median } from '../harness/statistics.ts';
 import type { Contender } from './contenders.ts';
 import type { BatchesShape } from './event-batches.ts';
-import { sumOf, sumTables, type EmulatorUsage } from '../embedded/emulators.ts';
+import { sumOf, sumRequests, sumTables, type EmulatorUsage } from '../embedded/emulators.ts';
 
 /** What one run of a contender took, without its first batch. */
 export interface MeasuredPeer {
@@ -53,9 +53,7 @@ export function summarizePeer(runs: readonly MeasuredPeer[]): PeerFigures {
       ({ events, clientCpuMicros, serverCpuMicros = 0 }) =>
         (clientCpuMicros + serverCpuMicros) / events,
     ),
-    requests: perThousand(
-      ({ usage, ownRequests }) => sumTables(usage).requests + sumOf(usage.s3) + ownRequests,
-    ),
+    requests: perThousand(({ usage, ownRequests }) => sumRequests(usage) + ownRequests),
     writeUnits: perThousand(({ usage }) => sumTables(usage).writeUnits),
     readUnits: perThousand(({ usage }) => sumTables(usage).readUnits),
     s3Requests: perThousand(({ usage }) => sumOf(usage.s3)),

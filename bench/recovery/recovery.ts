@@ -3,6 +3,7 @@ import path from 'node:path';
 import {
   startEmulators,
   sumOf,
+  sumRequests,
   sumTables,
   takeUsage,
   type EmulatorPlaces,
@@ -112,7 +113,7 @@ function summarize(keys: number, rounds: readonly MeasuredRecovery[]): RecoveryF
     totalMs: of(({ totalMs }) => totalMs),
     startMs: of(({ startMs }) => startMs),
     commitMs: of(({ commitMs }) => commitMs),
-    requests: of(({ usage }) => sumTables(usage).requests + sumOf(usage.s3)),
+    requests: of(({ usage }) => sumRequests(usage)),
     s3Requests: of(({ usage }) => sumOf(usage.s3)),
     readUnits: of(({ usage }) => sumTables(usage).readUnits),
     writeUnits: of(({ usage }) => sumTables(usage).writeUnits),

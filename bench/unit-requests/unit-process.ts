@@ -6,8 +6,7 @@ import { aggregatingState } from '../../shared/operator/state.ts';
 import type { StateStore } from '../../shared/ports/state-store.ts';
 import { createStores, openCountingJob } from '../embedded/counting-job.ts';
 import {
-  sumOf,
-  sumTables,
+  sumRequests,
   takeUsage,
   useEmulators,
   type EmulatorPlaces,
@@ -90,8 +89,7 @@ const source = createEventSource(keys, 'uniform');
 
 // Afterwards every key is there, the environment is warm, and V8 has compiled what is hot.
 for (let requests = 0; requests < warmUpRequests;) {
-  const { usage } = await measure();
-  requests += sumTables(usage).requests + sumOf(usage.s3);
+  requests += sumRequests((await measure()).usage);
 }
 const [warm, cold] = await takeTurns(rounds, ['warm', 'cold'] as const, async (variant) => {
   if (variant === 'cold') job.startAnew();
